@@ -1,0 +1,1 @@
+"""What is asked: task records, their scoring, and one module per benchmark."""
