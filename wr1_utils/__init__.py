@@ -1,0 +1,31 @@
+"""WR1: the way of WebAgent-R1 (arXiv 2505.16421), from a task in a browser to a table, in one library.
+
+`import wr1_utils as wr1` is light: each public name is loaded on its first use.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOME = {  # public name -> the module that holds it
+    "WR1Error": "errors",
+    "Settings": "settings",
+    "load_settings": "settings",
+    "notebook_settings": "runs",
+    "open_run": "runs",
+    "progress": "runs",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"wr1_utils has no public name {name!r}; it has {', '.join(__all__)}")
+    value = getattr(import_module(f"wr1_utils.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

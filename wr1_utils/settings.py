@@ -1,0 +1,285 @@
+"""All settings of a run, as one tree of frozen dataclasses; a profile is a TOML file in `data/profiles/`.
+
+Unknown names and wrong types are refused with a sentence that names the near miss.
+"""
+
+import dataclasses
+import difflib
+import tomllib
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import tomlkit
+
+from wr1_utils.errors import WR1Error
+
+ROOT = Path(__file__).resolve().parent.parent
+PROFILES = ROOT / "data" / "profiles"
+
+
+class SettingsError(WR1Error, ValueError):
+    """A profile, a setting or a notebook parameter that cannot be used."""
+
+
+@dataclass(frozen=True)
+class BrowserSettings:
+    path: str = ""  # the browser's program; "" = find one
+    active_pages: int = 4  # pages that work at the same moment; about twice the cores
+    headless: bool = True
+    launch_args: tuple[str, ...] = ()  # further arguments for the browser
+
+
+@dataclass(frozen=True)
+class SitesSettings:
+    port: int = 0  # of the Pocket Arena's server on 127.0.0.1; 0 = any free one
+
+
+@dataclass(frozen=True)
+class EpisodeSettings:
+    turn_limit: int = 10
+    style: Literal["compact", "paper"] = "compact"  # how a page is written for the policy
+    page_tokens: int = 700  # longest page, in tokens; the rest is cut with a note
+    reply_tokens: int = 96  # longest reply, in tokens
+    context_tokens: int = 2048  # longest context + reply, in tokens
+    timeout_s: float = 15.0  # limit of one wait for the browser, in seconds
+    settle_ms: int = 50  # quiet time of the page that ends a turn, in milliseconds
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    path: str = "data/models/pocket-base"
+    gguf_file: str = ""  # for a folder of GGUF weights: the file's name
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    reply_style: Literal["think", "bare"] = "think"
+    system_prompt: str = "Act on the page."
+
+
+@dataclass(frozen=True)
+class TasksSettings:
+    benchmarks: tuple[str, ...] = ("pocket", "miniwob")
+    train_limit: int = 0  # tasks of each benchmark; 0 = all
+    test_limit: int = 0
+    miniwob_train_per_env: int = 8  # seeds of each MiniWoB++ environment
+    miniwob_test_per_env: int = 4
+
+
+@dataclass(frozen=True)
+class DemosSettings:
+    count: int = 200  # demonstrations of each benchmark
+    style: Literal["short"] = "short"  # of the thought
+
+
+@dataclass(frozen=True)
+class BCSettings:
+    epochs: int = 14
+    learning_rate: float = 1e-3
+    batch_size: int = 8  # trajectories
+    warmup_steps: int = 10
+
+
+@dataclass(frozen=True)
+class RLSettings:
+    steps: int = 30
+    tasks_per_step: int = 32
+    group_size: int = 8  # G, trajectories of one task
+    learning_rate: float = 1e-4
+    beta: float = 0.01  # weight of the KL term
+    clip: float = 0.2
+    minibatches: int = 4  # optimizer steps on one batch of rollouts
+    temperature: float = 1.0
+    normalizer: Literal["paper", "constant"] = "paper"
+    save_every: int = 1  # steps between two checkpoints
+    rows: Literal["tree", "turns"] = "turns"
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    episodes: int = 16  # in flight at once
+    batch_size: int = 16  # contexts of one generation call
+    retries: int = 1  # after an infrastructure fault
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    greedy: bool = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a stage reads. Paths are relative to the repository (see `project_path`) unless absolute."""
+
+    profile: str
+    seed: int = 0
+    results: str = "results"
+    checkpoints: str = "data/checkpoints"
+    browser: BrowserSettings = field(default_factory=BrowserSettings)
+    sites: SitesSettings = field(default_factory=SitesSettings)
+    episode: EpisodeSettings = field(default_factory=EpisodeSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    tasks: TasksSettings = field(default_factory=TasksSettings)
+    demos: DemosSettings = field(default_factory=DemosSettings)
+    bc: BCSettings = field(default_factory=BCSettings)
+    rl: RLSettings = field(default_factory=RLSettings)
+    rollout: RolloutSettings = field(default_factory=RolloutSettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+
+
+def load_settings(profile: str = "laptop", **overrides) -> Settings:
+    """Read a profile (a name in `data/profiles/`, or the path of a .toml file) and change single settings of it.
+
+    Overrides are dotted or nested: `load_settings("smoke", **{"rl.steps": 3})` or `load_settings("smoke", rl={"steps": 3})`.
+    Raises SettingsError for an unknown profile, an unknown name, a wrong type and a file that is not TOML.
+    """
+    path = profile_path(profile)
+    tree = _read_profile(path, ())
+    for name, value in overrides.items():
+        keys = name.split(".")
+        for key in reversed(keys[1:]):
+            value = {key: value}
+        tree = _merge(tree, {keys[0]: value})
+    return _build(Settings, {**tree, "profile": path.stem}, where=f"profile {path.stem}", prefix="")
+
+
+def profile_names() -> list[str]:
+    return sorted(path.stem for path in PROFILES.glob("*.toml"))
+
+
+def profile_path(profile: str) -> Path:
+    if not isinstance(profile, str):
+        raise SettingsError(f"The profile must be a name (text), not {_say(profile)}.")
+    if profile.endswith(".toml"):
+        path = project_path(profile)
+        if not path.is_file():
+            raise SettingsError(f"There is no profile file {profile}.")
+        return path
+    names = profile_names()
+    if profile not in names:
+        raise SettingsError(f"There is no profile {profile!r}{near_miss(profile, names)}; there are {', '.join(names)}.")
+    return PROFILES / f"{profile}.toml"
+
+
+def project_path(path: str | Path) -> Path:
+    """A path of the settings as an absolute one: relative paths start at the repository's root."""
+    return ROOT / path
+
+
+def to_dict(settings: Settings) -> dict:
+    """The tree as nested dicts with tuples as lists, in the order of the dataclasses."""
+    return {key: list(value) if isinstance(value, tuple) else to_dict(value) if dataclasses.is_dataclass(value) else value
+            for key, value in ((f.name, getattr(settings, f.name)) for f in dataclasses.fields(settings))}
+
+
+def to_toml(settings: Settings) -> str:
+    return tomlkit.dumps(to_dict(settings))
+
+
+def near_miss(name: str, names) -> str:
+    """` (did you mean 'x'?)` for the known name closest to `name`, or nothing."""
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def type_error(name: str, value, wanted, where: str) -> str | None:
+    """One sentence if `value` is not of type `wanted` (a type, a Literal, a union or tuple[T, ...]), else None."""
+    if _fits(value, wanted):
+        return None
+    if typing.get_origin(wanted) is Literal:
+        choices = [str(c) for c in typing.get_args(wanted)]
+        hint = near_miss(value, choices) if isinstance(value, str) else ""
+        return f"{name} in {where} must be one of {', '.join(choices)}, not {_say(value)}{hint}."
+    return f"{name} in {where} must be {_describe(wanted)}, not {_say(value)}."
+
+
+def _fits(value, wanted) -> bool:
+    origin, args = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin is Literal:
+        return any(value == choice and type(value) is type(choice) for choice in args)
+    if origin is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(item, args[0]) for item in value)
+    if args:  # a union
+        return any(_fits(value, one) for one in args)
+    if wanted is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, wanted)
+
+
+def _describe(wanted) -> str:
+    words = {bool: "true or false (not in quotes)", int: "a whole number", float: "a number", str: "text",
+             dict: "a table of names and values", list: "a list", type(None): "nothing"}
+    if typing.get_origin(wanted) is tuple:
+        return f"a list of {_describe(typing.get_args(wanted)[0])}"
+    if typing.get_args(wanted):
+        return " or ".join(_describe(one) for one in typing.get_args(wanted))
+    return words.get(wanted, wanted.__name__)
+
+
+def _say(value) -> str:
+    if value is None:
+        return "nothing"
+    kind = {bool: "", int: "the number ", float: "the number ", str: "the text "}.get(type(value), f"the {type(value).__name__} ")
+    return kind + (repr(value) if not isinstance(value, bool) else str(value).lower())
+
+
+def _read_profile(path: Path, seen: tuple[str, ...]) -> dict:
+    """The profile's dict with what it `extends` below it."""
+    if path.stem in seen:
+        raise SettingsError(f"Profile {path.stem} extends itself by way of {' → '.join(seen)}.")
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{_shown(path)} is not valid TOML: {error}.") from None
+    parent = tree.pop("extends", None)
+    if parent is None:
+        return tree
+    try:
+        parent_path = profile_path(parent)
+    except SettingsError as error:
+        raise SettingsError(f"extends in profile {path.stem}: {error}") from None
+    return _merge(_read_profile(parent_path, (*seen, path.stem)), tree)
+
+
+def _shown(path: Path) -> Path:
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+def _merge(below: dict, above: dict) -> dict:
+    merged = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
+
+
+def _build(cls, tree: dict, where: str, prefix: str):
+    fields = {f.name: f.type for f in dataclasses.fields(cls)}
+    values = {}
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        if key not in fields:
+            inside = f" in [{prefix[:-1]}]" if prefix else ""
+            raise SettingsError(f"There is no setting {name!r} in {where}{_elsewhere(key) or near_miss(key, fields)}; known{inside}: {', '.join(fields)}.")
+        wanted = fields[key]
+        if dataclasses.is_dataclass(wanted):
+            if not isinstance(value, dict):
+                raise SettingsError(f"{name} in {where} must be a table [{name}] of settings, not {_say(value)}.")
+            values[key] = _build(wanted, value, where, f"{name}.")
+            continue
+        fault = type_error(name, value, wanted, where)
+        if fault:
+            raise SettingsError(fault)
+        if isinstance(value, (int, float)) and value < 0:
+            raise SettingsError(f"{name} in {where} must not be negative, but is {value}.")
+        values[key] = tuple(value) if isinstance(value, list) else float(value) if wanted is float else value
+    return cls(**values)
+
+
+def _elsewhere(key: str) -> str:
+    """A near miss in another table: `steps` is meant as `rl.steps`."""
+    for section in dataclasses.fields(Settings):
+        if dataclasses.is_dataclass(section.type) and key in {f.name for f in dataclasses.fields(section.type)}:
+            return f" (did you mean '{section.name}.{key}'?)"
+    return ""
