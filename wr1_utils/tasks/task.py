@@ -10,6 +10,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from wr1_utils.errors import WR1Error
+
 SPLITS = ("train", "seen_template", "unseen_template")
 EVAL_TYPES = ("string_match", "url_match", "program_html")
 ANSWER_KINDS = ("exact_match", "must_include", "fuzzy_match")
@@ -30,7 +32,7 @@ _REQUIRED = {
 _TYPE_NAMES = {str: "text", int: "a number", list: "a list", dict: "an object", bool: "true or false"}
 
 
-class TaskError(ValueError):
+class TaskError(WR1Error, ValueError):
     """A task record or task file that cannot be used; the message names the file, the record and the field."""
 
 
@@ -143,6 +145,8 @@ def _check_eval(record: dict, where: str) -> None:
             f"{where}: the field 'eval.reference_url' is {record.get('reference_url')!r}; with url_match it should be "
             "a URL such as \"__SHOPPING__/cart\"."
         )
+    if record.get("url_note") not in (None, "", "GOLD in PRED"):
+        raise TaskError(f"{where}: the field 'eval.url_note' is {record['url_note']!r}; it should be \"GOLD in PRED\".")
     if "program_html" in types:
         checks = record.get("program_html")
         if not isinstance(checks, list) or not checks:

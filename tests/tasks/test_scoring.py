@@ -1,0 +1,142 @@
+"""The judge: the shared cases, and for each fault that they show the rest of its kind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wr1_utils.tasks.scoring import combine, fill_placeholders, html_match, string_match, url_match
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "scoring.json").read_text(encoding="utf-8"))
+SITES = {"SHOPPING": "http://h:1/", "SHOPPING_ADMIN": "http://h:2/admin"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["kind"] != "program_html"], ids=lambda case: case["id"])
+def test_shared_case(case):
+    """The case scores what it says (the case with a page is scored in the browser below)."""
+    if case["kind"] == "url_match":
+        assert url_match(case["reference"], case["answer"], SITES) == case["score"]
+    else:
+        assert string_match({case["kind"]: case["reference"]}, case["answer"]) == case["score"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "score"),
+    [
+        ("12.50", "$12.5", 1),
+        ("$12.50", "12.5", 1),
+        ("$0.00", "0", 1),
+        ("5", "5.5", 0),
+        ("5", "1.5", 0),
+        ("5", "-5", 0),
+        ("-5", "−5.0", 1),
+        ("5", "3-5 days", 1),
+        ("3", "1,2,3", 1),
+        ("1234", "1,234", 1),
+        ("234", "1,234", 0),
+        ("1,234", "US$1234.00.", 1),
+        ("170", "order #000000170", 1),
+        ("12:30", "at 12:30.", 1),
+        ("1.2", "version 1.2.3", 0),
+        ("4 stars", "14 stars", 0),
+        ("costs 5", "it costs 50", 0),
+        ("blue", "bluetooth", 0),
+        ("blue", "Blue, red", 1),
+        ("557m", "1557m", 0),
+        ("c++", "C++ and Go", 1),
+        ("red mug", "two RED\u00a0\n mugs", 1),
+        ("1/2", "½", 1),
+        ("11", "1½ litres, 1¹", 0),
+        ("１２", "12", 1),
+        ("fish & chips", "fish &amp;&nbsp;chips", 1),
+        ("well-known", "well–known", 1),
+        ('the "Sun"', "the “Sun”", 1),
+        ("co\u00adop", "coop", 1),
+        ("cafe\u0301", "CAFÉ", 1),
+        (["a", "b|OR|c"], "a and c", 1),
+        (["a", "b|OR|c"], "b and c", 0),
+        (7, "it is 7", 1),
+    ],
+)
+def test_must_include(reference, answer, score):
+    """Numbers are numbers, words are words, and spelling of the same character is no difference."""
+    assert string_match({"must_include": reference}, answer) == score
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "score"),
+    [
+        ("Quest", "“Quest”.", 1),
+        ("12.50", "$12.5", 1),
+        ("N/A", "N/A because it is closed", 0),
+        ("N/A", "", 0),
+        ("N/A", "NA", 0),
+        ("Mug |OR| Cup", "cup", 1),
+        ("Mug |OR| Cup", "mug cup", 0),
+        (["Mug"], "mug", 1),
+        ("0", "", 0),
+        ("", "", 1),
+        ("'", "'", 1),
+    ],
+)
+def test_exact_match(reference, answer, score):
+    """Quotes around an answer and a full stop after it do not count; anything more does."""
+    assert string_match({"exact_match": reference}, answer) == score
+
+
+def test_what_needs_a_judge_cannot_be_scored_unless_it_is_already_decided():
+    """fuzzy_match is None, but 0 where another part failed or nothing was answered, and N/A is compared."""
+    assert string_match({"fuzzy_match": "N/A"}, "n/a") == 1
+    assert string_match({"fuzzy_match": "N/A"}, "there is none") is None
+    assert string_match({"fuzzy_match": ["x"], "must_include": ["y"]}, "z") == 0
+    assert string_match({"fuzzy_match": ["x"], "must_include": ["y"]}, "y") is None
+    assert string_match({"fuzzy_match": ["x"]}, " ") == 0
+    assert string_match({"fuzzy_match": ["N/A"]}, None) == 0
+    assert combine([1.0, None]) is None and combine([None, 0.0]) == 0 and combine([1.0, 1.0]) == 1
+    with pytest.raises(ValueError, match="exact_match, must_include"):
+        string_match({"fuzy_match": ["x"]}, "x")
+
+
+@pytest.mark.parametrize(
+    ("reference", "url", "score"),
+    [
+        ("__SHOPPING__", "http://h:1/", 1),
+        ("__SHOPPING__c", "http://h:1/c", 1),
+        ("__SHOPPING_ADMIN__/a b", "http://h:2/admin/a%20b/", 1),
+        ("__SHOPPING__/a/b", "http://h:1/a", 0),
+        ("__SHOPPING__/a", "http://h:1/x/a", 0),
+        ("__SHOPPING__/a", "http://h:12/a", 0),
+        ("http://h/a", "https://H:443/a", 0),
+        ("http://h:80/a", "http://H./a", 1),
+        ("http://h:1/c?q=red+mug", "http://h:1/c?q=red%20mug", 1),
+        ("http://h:1/c?q=mug", "http://h:1/c?q=mugs", 0),
+        ("http://h:1/c?q=a&q=b", "http://h:1/c?q=b&q=a", 1),
+        ("http://h:1/c?q=a&q=a", "http://h:1/c?q=a", 0),
+        ("http://h:1/c?a=", "http://h:1/c?a=", 1),
+        ("http://h:1/c?a=1 |OR| http://h:1/d?a=2", "http://h:1/c?a=2", 0),
+        ("http://[::1]:1/a", "http://localhost:1/a", 1),
+        ("http://h:1/a", "about:blank", 0),
+    ],
+)
+def test_url_match(reference, url, score):
+    """URLs are compared part by part; only the query may have more than the reference."""
+    assert url_match(reference, url, SITES) == score
+
+
+def test_url_faults_of_the_task_are_errors():
+    """An unknown site or rule is the task's fault and is said, not scored."""
+    with pytest.raises(ValueError, match="__MAP__"):
+        url_match("__MAP__/x", "http://h:1/x", SITES)
+    with pytest.raises(ValueError, match="GOLD in PRED"):
+        url_match("http://h:1/x", "http://h:1/x", SITES, "PRED in GOLD")
+    assert fill_placeholders("__SHOPPING__?q=1", SITES) == "http://h:1?q=1"
+
+
+def test_html_match():
+    """All kinds must hold; nothing found is empty text, never the word None."""
+    assert html_match({"must_include": ["red"], "must_exclude": ["blue"]}, "a red mug") == 1
+    assert html_match({"must_include": ["red"], "must_exclude": ["mug"]}, "a red mug") == 0
+    assert html_match({"exact_match": ""}, None) == 1
+    assert html_match({"must_include": ["None"]}, None) == 0
+    assert html_match({"must_include": "red"}, "a red mug") == 1
+    assert html_match({"fuzzy_match": ["red"]}, "a red mug") is None
