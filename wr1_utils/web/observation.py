@@ -1,0 +1,201 @@
+"""A page as the policy reads it: structured elements, and their text in one of two styles.
+
+`observation.js` lists what a person would see, in reading order; this module numbers it, keeps the page within its token
+budget and writes it down. Style "compact" has one element a line, what it is and its label first, its id last:
+`link Reports [7]`. Style "paper" is HTML-like, `<a id="7">Reports</a>`, after the simplified HTML that the paper's agents read.
+
+Deviation from the paper: a page longer than the budget is cut to whole lines around the place scrolled to, and says that it
+goes on; the paper's code cuts the prompt's beginning, the task included.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+SCRIPT = Path(__file__).with_name("observation.js").read_text(encoding="utf-8")
+LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
+TEXT_LENGTH = 300  # characters of a text line
+OPTIONS_SHOWN = 30  # options of one select
+
+
+@dataclass(frozen=True)
+class Element:
+    """One thing of the page, in reading order."""
+    id: int | None  # None: not interactive
+    role: str  # link button textbox checkbox radio select option tab menuitem clickable image heading text
+    label: str
+    value: str | None = None  # live value of a textbox or select
+    state: tuple[str, ...] = ()  # checked, selected, expanded, pressed, readonly, disabled
+    options: tuple[str, ...] = ()  # of a select
+    row: int | None = None  # index of its table row, shared by the row's elements
+    box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # x, y, width, height in CSS pixels of the viewport
+    covered: bool = False  # something else would get a click at its place
+    in_view: bool = True
+
+
+@dataclass(frozen=True)
+class Observation:
+    url: str
+    title: str
+    text: str  # what the policy reads
+    elements: tuple[Element, ...]  # those that the text shows
+    tabs: tuple[str, ...]  # titles of the open tabs
+    tab: int  # index of the current one
+    notices: tuple[str, ...]  # dialogs, new tabs, the error of the last action
+
+
+@dataclass(frozen=True)
+class View:
+    """An observation with what is needed to act on it: `nodes[id]` is the script's index of the element's node,
+    `above` and `below` the indices to scroll to for what was left out (None: nothing)."""
+    observation: Observation
+    nodes: tuple[int, ...]
+    above: int | None
+    below: int | None
+
+
+def element_line(element: Element) -> str:
+    """The compact line of one element: `textbox Search = "mug" [1]`."""
+    limit = TEXT_LENGTH if element.role == "text" else LABEL_LENGTH
+    parts = [element.role, _short(element.label, limit)]
+    if element.value is not None:
+        parts.append(f'= "{_short(element.value)}"')
+    if element.options:
+        shown = [_short(option) for option in element.options[:OPTIONS_SHOWN]]
+        parts.append(f'({" | ".join(shown + ["…"] * (len(element.options) > OPTIONS_SHOWN))})')
+    parts.extend(element.state)
+    if element.id is not None:
+        parts.append(f"[{element.id}]")
+    return " ".join(part for part in parts if part)
+
+
+def row_line(elements) -> str:
+    """The compact line of one table row; its texts stand without the word `text`."""
+    cells = (_short(e.label, TEXT_LENGTH) if e.role == "text" else element_line(e) for e in elements)
+    return "row " + " | ".join(cells)
+
+
+_TAGS = {"link": "a", "button": "button", "textbox": "input", "checkbox": "input", "radio": "input", "select": "select",
+         "option": "option", "heading": "h", "image": "img", "tab": "tab", "menuitem": "menuitem", "clickable": "div"}
+
+
+def _paper_element(element: Element) -> str:
+    label = html.escape(_short(element.label, TEXT_LENGTH if element.role == "text" else LABEL_LENGTH), quote=False)
+    if element.role == "text":
+        return label
+    tag = _TAGS.get(element.role, element.role)
+    attributes = f' id="{element.id}"' if element.id is not None else ""
+    if tag == "input":
+        attributes += f' type="{ {"textbox": "text"}.get(element.role, element.role) }"'
+    if element.value is not None:
+        attributes += f' value="{html.escape(_short(element.value))}"'
+    attributes += "".join(f" {word}" for word in element.state)
+    if tag in ("input", "img"):
+        return f'<{tag}{attributes} label="{html.escape(label)}">' if label else f"<{tag}{attributes}>"
+    if tag == "select":
+        options = "".join(f"<option>{html.escape(_short(o), quote=False)}</option>" for o in element.options[:OPTIONS_SHOWN])
+        return f'<select{attributes} label="{html.escape(label)}">{options}</select>'
+    return f"<{tag}{attributes}>{label}</{tag}>"
+
+
+def _paper_row(elements) -> str:
+    return "<tr>" + "".join(f"<td>{_paper_element(e)}</td>" for e in elements) + "</tr>"
+
+
+def _group_line(elements: list[Element], style: str) -> str:
+    one, row = (element_line, row_line) if style == "compact" else (_paper_element, _paper_row)
+    return one(elements[0]) if elements[0].row is None else row(elements)
+
+
+def _head_lines(title: str, tabs, tab: int, notices, style: str) -> list[str]:
+    shown = [f"{i} {_short(name)}" + (" (current)" if i == tab else "") for i, name in enumerate(tabs)]
+    if style == "compact":
+        lines = [f"page {_short(title)}".rstrip()]
+        lines += ["tabs " + " | ".join(shown)] if len(tabs) > 1 else []
+        return lines + [f"note {_short(notice, TEXT_LENGTH)}" for notice in notices]
+    lines = [f"<title>{html.escape(_short(title), quote=False)}</title>"]
+    lines += ["<tabs>" + html.escape(" | ".join(shown), quote=False) + "</tabs>"] if len(tabs) > 1 else []
+    return lines + [f"<note>{html.escape(_short(notice, TEXT_LENGTH), quote=False)}</note>" for notice in notices]
+
+
+def quarter_tokens(text: str) -> float:
+    """Tokens of a text where no tokenizer is at hand: a quarter of its characters."""
+    return len(text) / 4
+
+
+def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str], float] = quarter_tokens,
+              tabs: tuple[str, ...] = (), tab: int = 0, notices: tuple[str, ...] = ()) -> View:
+    """Number and write down what the page's script found; `raw` is its answer: url, title, anchor, elements.
+
+    The text holds the whole page if that fits `page_tokens`; else whole lines from the anchor (the place that the agent
+    scrolled to, or the first line in view) on. Raises ValueError for an unknown style.
+    """
+    if style not in ("compact", "paper"):
+        raise ValueError(f'the page style is "compact" or "paper", not {style!r}')
+    found = [_element(entry) for entry in raw["elements"]]
+    groups = [list(group) for _, group in itertools.groupby(
+        range(len(found)), key=lambda i: ("row", found[i].row) if found[i].row is not None else i)]
+    head = _head_lines(raw["title"], tabs, tab, notices, style)
+    budget = page_tokens - sum(count(line + "\n") for line in head)
+    costs: dict[int, float] = {}
+
+    def cost(group: int) -> float:
+        if group not in costs:
+            costs[group] = count(_group_line([found[i] for i in groups[group]], style) + " [99]\n")
+        return costs[group]
+
+    first, last = 0, _fill(range(len(groups)), cost, budget)
+    if last < len(groups):
+        budget -= count("scroll down for more\nscroll up for more\n")
+        first = next((g for g, members in enumerate(groups) if raw["anchor"] in members), 0)
+        last = first + _fill(range(first, len(groups)), cost, budget)
+        if last == len(groups):  # the end of the page: fill up with what stands before
+            first = last - _fill(range(last - 1, -1, -1), cost, budget)
+    above = None if first == 0 else groups[first - _fill(range(first - 1, -1, -1), cost, budget)][0]
+    below = None if last == len(groups) else groups[last][0]
+
+    numbers, elements, nodes, lines = itertools.count(), [], [], []
+    for group in groups[first:last]:
+        members = []
+        for i in group:
+            if raw["elements"][i]["interactive"]:
+                nodes.append(i)
+                members.append(replace(found[i], id=next(numbers)))
+            else:
+                members.append(found[i])
+        elements += members
+        lines.append(_group_line(members, style))
+    lines = ["scroll up for more"] * (above is not None) + lines + ["scroll down for more"] * (below is not None)
+    observation = Observation(url=raw["url"], title=raw["title"], text="\n".join(head + lines), elements=tuple(elements),
+                              tabs=tuple(tabs), tab=tab, notices=tuple(notices))
+    return View(observation, tuple(nodes), above, below)
+
+
+def _fill(groups, cost, budget: float) -> int:
+    """How many of the groups, in this order, fit the budget; at least one where there is one."""
+    taken, spent = 0, 0.0
+    for group in groups:
+        spent += cost(group)
+        if spent > budget and taken:
+            break
+        taken += 1
+    return taken
+
+
+def _element(entry: dict) -> Element:
+    return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry["value"], state=tuple(entry["state"]),
+                   options=tuple(_collapse(option) for option in entry["options"]), row=entry["row"], box=tuple(entry["box"]),
+                   covered=entry["covered"], in_view=entry["in_view"])
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _short(text: str, limit: int = LABEL_LENGTH) -> str:
+    text = _collapse(text)
+    return text if len(text) <= limit else text[:limit - 1].rstrip() + "…"
