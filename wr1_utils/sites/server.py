@@ -1,0 +1,143 @@
+"""One ASGI app for all sites, told apart by the host name, and the thread that serves it on 127.0.0.1.
+
+Each request belongs to a world, named by the header `X-WR1-World`. A request that names no world, or one that does not exist, is
+refused (403) and never served from another. Only with ``for_people=True`` does a browser without the header get a world of its
+own, kept in a cookie.
+"""
+
+import socket
+import threading
+import time
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.routing import Host, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wr1_utils.sites import shopping, shopping_seed
+from wr1_utils.sites.world import UnknownWorld, World, Worlds
+
+WORLD_HEADER = "X-WR1-World"
+WORLD_COOKIE = "wr1_world"
+SITES = {"shopping": shopping.make_app}              # name → function that makes the site's own ASGI app
+
+
+class SiteServerError(RuntimeError):
+    """The sites cannot be served."""
+
+
+class _InWorld:
+    """Puts the world's database of `site` into ``request.state.db``, or refuses the request."""
+
+    def __init__(self, app: ASGIApp, site: str, worlds: Worlds, for_people: bool):
+        self.app, self.site, self.worlds, self.for_people = app, site, worlds, for_people
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        key = headers.get(WORLD_HEADER)
+        new = False
+        if key is None and self.for_people:
+            key = _cookie(headers, WORLD_COOKIE)
+            try:
+                self.worlds.get(key or "")
+            except UnknownWorld:
+                key, new = self.worlds.create().key, True
+        try:
+            if key is None:
+                raise UnknownWorld
+            world = self.worlds.get(key)
+            database = world.database(self.site)
+        except UnknownWorld:
+            reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
+            response = PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
+            await response(scope, receive, send)
+            return
+        scope.setdefault("state", {}).update(db=database, world=world)
+        await self.app(scope, receive, _with_world_cookie(send, world) if new else send)
+
+
+def _cookie(headers: Headers, name: str) -> str | None:
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return None
+    return morsel.value if morsel else None
+
+
+def _with_world_cookie(send: Send, world: World) -> Send:
+    async def send_with_cookie(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).append("set-cookie", f"{WORLD_COOKIE}={world.key}; Path=/; HttpOnly; SameSite=Lax")
+        await send(message)
+
+    return send_with_cookie
+
+
+def seeds() -> dict[str, bytes]:
+    """The serialised seed database of each site."""
+    return {"shopping": shopping_seed.seed_database()}
+
+
+def make_app(worlds: Worlds, for_people: bool = False) -> Starlette:
+    """The ASGI app of all sites; ``shopping.localhost`` is served by the site `shopping`, and so on."""
+    static = Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    hosts = [Host(f"{site}.localhost", Starlette(routes=[static, Mount("/", _InWorld(make_site(), site, worlds, for_people))]))
+             for site, make_site in SITES.items()]
+
+    async def elsewhere(request):
+        port = f":{request.url.port}" if request.url.port else ""
+        names = "\n".join(f"http://{site}.localhost{port}/" for site in SITES)
+        return PlainTextResponse(f"No site has this host name. The sites are:\n{names}\n", 404)
+
+    return Starlette(routes=[*hosts, Route("/{path:path}", elsewhere)])
+
+
+class SiteServer:
+    """Serves all sites on 127.0.0.1 from a daemon thread. `port` 0 takes a free one."""
+
+    def __init__(self, port: int = 0, for_people: bool = False):
+        self.worlds = Worlds(seeds())
+        self.port = port
+        self._for_people = for_people
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Starts serving; does nothing when it already serves. Raises SiteServerError when the port is in use."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", self.port))
+        except (OSError, OverflowError) as error:
+            listener.close()
+            raise SiteServerError(f"cannot serve the sites on 127.0.0.1 port {self.port} ({error}): stop what uses it, or set "
+                                  "`sites.port` to another port, or to 0 for any free one") from None
+        self.port = listener.getsockname()[1]
+        config = uvicorn.Config(make_app(self.worlds, self._for_people), log_level="error", access_log=False, lifespan="off",
+                                loop="asyncio", timeout_keep_alive=30, timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, name="wr1-sites", daemon=True)
+        self._thread.start()
+        deadline = time.monotonic() + 15
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > deadline:
+                listener.close()
+                raise SiteServerError(f"the sites did not start serving on 127.0.0.1 port {self.port}")
+            time.sleep(0.005)
+
+    def stop(self) -> None:
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(timeout=5)
+        self._server = self._thread = None
+
+    def url(self, site: str) -> str:
+        """The address of a site, such as ``http://shopping.localhost:8080``."""
+        return f"http://{site}.localhost:{self.port}"
