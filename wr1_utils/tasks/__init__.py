@@ -1,1 +1,73 @@
 """What is asked: task records, their scoring, and one module per benchmark."""
+
+from __future__ import annotations
+
+import random
+
+from wr1_utils.settings import Settings, SettingsError, near_miss, project_path
+from wr1_utils.tasks.task import Task, load_tasks
+
+BENCHMARKS = ("pocket", "miniwob")
+
+
+def open_place(settings: Settings, benchmark: str):
+    """The running place of a benchmark (see `Place` in web/episode.py), not yet started."""
+    if benchmark == "pocket":
+        from wr1_utils.tasks.pocket import PocketArena
+
+        return PocketArena(port=settings.sites.port)
+    if benchmark == "miniwob":
+        from wr1_utils.tasks.miniwob import MiniWob
+
+        return MiniWob()
+    raise SettingsError(f"There is no benchmark {benchmark!r}{near_miss(benchmark, BENCHMARKS)}; there are {', '.join(BENCHMARKS)}.")
+
+
+def benchmark_expert(benchmark: str):
+    """The benchmark's scripted expert: (task, intent, observation, memory) → reply text."""
+    if benchmark == "pocket":
+        from wr1_utils.agent import pocket_experts as experts
+    else:
+        from wr1_utils.agent import miniwob_experts as experts
+    return experts.reply
+
+
+def train_tasks(settings: Settings) -> list[Task]:
+    """The training tasks of the profile's benchmarks, at most `tasks.train_limit` of each (0 = all)."""
+    return _tasks(settings, "train", settings.tasks.train_limit, settings.tasks.miniwob_train_per_env)
+
+
+def test_tasks(settings: Settings) -> list[Task]:
+    """The test tasks of the profile's benchmarks, none of them a training task, at most `tasks.test_limit` of each."""
+    return _tasks(settings, "test", settings.tasks.test_limit, settings.tasks.miniwob_test_per_env)
+
+
+def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Task]:
+    tasks: list[Task] = []
+    for benchmark in settings.tasks.benchmarks:
+        if benchmark == "pocket":
+            found = load_tasks(project_path(f"data/tasks/pocket_{split}.json"))
+        elif benchmark == "miniwob":
+            from wr1_utils.tasks.miniwob import make_tasks
+
+            found = make_tasks(split, per_env)
+        else:
+            open_place(settings, benchmark)  # says what is wrong
+        tasks += spread(found, limit, settings.seed)
+    return tasks
+
+
+def spread(tasks: list[Task], limit: int, seed: int) -> list[Task]:
+    """At most `limit` tasks (0 = all), drawn evenly over the templates with a seed, in their old order."""
+    if not limit or limit >= len(tasks):
+        return tasks
+    by_template: dict[str, list[int]] = {}
+    for number, task in enumerate(tasks):
+        by_template.setdefault(str(task.intent_template_id), []).append(number)
+    draw = random.Random(seed)
+    queues = list(by_template.values())
+    for queue in queues:
+        draw.shuffle(queue)
+    draw.shuffle(queues)
+    rounds = [queue[i] for i in range(len(tasks)) for queue in queues if i < len(queue)]
+    return [tasks[number] for number in sorted(rounds[:limit])]

@@ -1,0 +1,248 @@
+"""Many episodes at once against one policy (paper, "asynchronous" rollout; here each episode steps on its own).
+
+Every episode has a browser context and an isolated site state of its own. Episodes browse independently; whenever the
+policy is free, all contexts that wait for a reply are answered in one batch. Trajectories come back in the order of the
+jobs, and each reply's draw is seeded by task, member and turn, so the order of arrival does not matter.
+
+Deviations from the paper
+- An episode cut by the turn or token limit is a failure with its actions kept; the authors' code scores it as the answer
+  "N/A", which can earn reward 1.
+- A fault of the infrastructure (browser, site) is tried again and then gets no reward at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from wr1_utils.agent.policy import Policy, Reply, Request
+from wr1_utils.agent.prompt import context_ids, reply_ids
+from wr1_utils.settings import Settings
+from wr1_utils.tasks import benchmark_expert, open_place
+from wr1_utils.tasks.task import Task
+from wr1_utils.trajectory import Trajectory, Turn
+from wr1_utils.web.browser import Browser
+from wr1_utils.web.episode import Episode, InfrastructureError
+from wr1_utils.web.loop import run as run_async
+
+MIN_REPLY_TOKENS = 16  # with less room than this in the context, the episode ends as token_limit
+
+
+@dataclass(frozen=True)
+class _Job:
+    task: Task
+    group: int
+    member: int
+    seed: int
+
+
+def reply_seed(seed: int, task_id: str, member: int, turn: int) -> int:
+    """The seed of one reply's draw, a number below 2^63 that depends on all four."""
+    digest = hashlib.blake2b(f"{seed}/{task_id}/{member}/{turn}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+class Rollout:
+    """The browser and the places of `settings.tasks.benchmarks`, running; use as a context manager.
+
+        with Rollout(settings) as rollout:
+            trajectories = rollout.run(tasks, policy, group=8)
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self.places = {name: open_place(settings, name) for name in settings.tasks.benchmarks}
+        self.browser = Browser(settings.browser)
+
+    def __enter__(self) -> Rollout:
+        started = []
+        try:
+            for place in self.places.values():
+                place.start()
+                started.append(place)
+            run_async(self.browser.start())
+        except BaseException:
+            for place in started:
+                place.stop()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        run_async(self.browser.stop())
+        for place in self.places.values():
+            place.stop()
+
+    def run(
+        self,
+        tasks: list[Task],
+        policy: Policy,
+        *,
+        group: int = 1,
+        temperature: float = 1.0,
+        seed: int = 0,
+        run: str = "",
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> list[Trajectory]:
+        """`group` episodes of each task, in the order of the tasks and members. temperature 0 = greedy."""
+        batcher = _Batcher(policy, self.settings.rollout.batch_size)
+
+        def writer(job: _Job) -> _Writer:
+            async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
+                return await batcher.reply(
+                    Request(context, room, temperature, reply_seed(job.seed, job.task.task_id, job.member, turn))
+                )
+
+            return write
+
+        jobs = [_Job(task, number, member, seed) for number, task in enumerate(tasks) for member in range(group)]
+        try:
+            return run_async(self._all(jobs, writer, policy.tokenizer, policy.name, run, progress))
+        finally:
+            batcher.close()
+
+    def demonstrate(
+        self, tasks: list[Task], tokenizer, *, run: str = "", progress: Callable[[int, int, str], None] | None = None
+    ) -> list[Trajectory]:
+        """One episode of each task by its scripted expert, with the ids that `tokenizer` gives and no log-probs."""
+
+        def writer(job: _Job) -> _Writer:
+            expert, memory = benchmark_expert(job.task.benchmark), {}
+
+            async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
+                if turn == 0:
+                    memory.clear()  # an episode tried again begins anew
+                text = expert(job.task, intent, observation, memory)
+                return Reply(reply_ids(tokenizer, text), [], text)
+
+            return write
+
+        jobs = [_Job(task, number, 0, 0) for number, task in enumerate(tasks)]
+        return run_async(self._all(jobs, writer, tokenizer, "expert", run, progress))
+
+    async def _all(self, jobs, writer, tokenizer, policy_name, run, progress) -> list[Trajectory]:
+        """Runs every job, at most `rollout.episodes` at once; a fault of the kit stops all and is raised."""
+        slots = asyncio.Semaphore(self.settings.rollout.episodes)
+        done = 0
+
+        async def one(job: _Job) -> Trajectory:
+            nonlocal done
+            async with slots:
+                trajectory = await self._episode(job, writer(job), tokenizer, policy_name, run)
+            done += 1
+            if progress:
+                progress(done, len(jobs), "")
+            return trajectory
+
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(one(job)) for job in jobs]
+        return [task.result() for task in running]
+
+    async def _episode(self, job: _Job, write: _Writer, tokenizer, policy_name: str, run: str) -> Trajectory:
+        """One episode; an infrastructure fault is tried again `rollout.retries` times."""
+        for attempt in range(self.settings.rollout.retries + 1):
+            trajectory = Trajectory(
+                run=run, task_id=job.task.task_id, benchmark=job.task.benchmark, site=job.task.site,
+                template=str(job.task.intent_template_id), split=job.task.split, intent=job.task.intent,
+                group=job.group, member=job.member, seed=job.seed, policy=policy_name,
+                status="infrastructure", reward=None, answer=None, error="", seconds=0.0,
+            )  # fmt: skip
+            started = time.monotonic()
+            try:
+                await self._attempt(job, write, tokenizer, trajectory)
+            except InfrastructureError as fault:
+                trajectory.status, trajectory.reward, trajectory.error = "infrastructure", None, str(fault)
+            trajectory.seconds = time.monotonic() - started
+            if trajectory.status != "infrastructure":
+                break
+        return trajectory
+
+    async def _attempt(self, job: _Job, write: _Writer, tokenizer, trajectory: Trajectory) -> None:
+        """Plays one episode and fills in the trajectory. Raises InfrastructureError."""
+        limits = self.settings.episode
+        episode = Episode(self.browser, self.places[job.task.benchmark], job.task, job.seed, self.settings)
+        status = ""
+        try:
+            observation = await episode.reset()
+            trajectory.intent = episode.intent
+            while not status:
+                number = len(trajectory.turns)
+                context = context_ids(
+                    tokenizer,
+                    self.settings.model.system_prompt,
+                    episode.intent,
+                    [turn.reply_ids for turn in trajectory.turns],
+                    observation.text,
+                )
+                room = min(limits.reply_tokens, limits.context_tokens - len(context))
+                if room < MIN_REPLY_TOKENS:
+                    status = "token_limit"
+                    break
+                started = time.monotonic()
+                reply = await write(observation, episode.intent, context, room, number)
+                seconds_model = time.monotonic() - started
+                result = await episode.step(reply.text)
+                trajectory.turns.append(
+                    Turn(
+                        url=observation.url, title=observation.title, observation=observation.text,
+                        context_ids=context, reply_ids=reply.ids, logprobs=reply.logprobs, reply=reply.text,
+                        action="" if result.action is None else str(result.action), error=result.error or "",
+                        seconds_model=seconds_model, seconds_browser=result.seconds,
+                    )  # fmt: skip
+                )
+                if result.done:
+                    break
+                if len(trajectory.turns) >= limits.turn_limit:
+                    status = "turn_limit"
+                observation = result.observation
+            trajectory.answer = episode.answer
+            trajectory.reward = 0.0 if status else await episode.score()
+            trajectory.status = status or ("success" if trajectory.reward == 1 else "failure")
+        finally:
+            await episode.close()
+
+
+_Writer = Callable[..., Awaitable[Reply]]
+
+
+class _Batcher:
+    """Gathers requests that wait while the policy is busy, and answers them in one batch, in a thread of its own."""
+
+    def __init__(self, policy: Policy, batch_size: int):
+        self.policy, self.batch_size = policy, batch_size
+        self.waiting: list[tuple[Request, asyncio.Future]] = []
+        self.busy = False
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="policy")
+
+    async def reply(self, request: Request) -> Reply:
+        future = asyncio.get_running_loop().create_future()
+        self.waiting.append((request, future))
+        if not self.busy:
+            self.busy = True
+            self.worker = asyncio.ensure_future(self._work())
+        return await future
+
+    async def _work(self) -> None:
+        try:
+            while self.waiting:
+                batch, self.waiting = self.waiting[: self.batch_size], self.waiting[self.batch_size :]
+                requests = [request for request, _ in batch]
+                try:
+                    replies = await asyncio.get_running_loop().run_in_executor(self.thread, self.policy.generate, requests)
+                except Exception as fault:  # the policy's fault, not an episode's: every waiting episode gets it
+                    for _, future in batch + self.waiting:
+                        if not future.done():
+                            future.set_exception(fault)
+                    self.waiting.clear()
+                    return
+                for (_, future), reply in zip(batch, replies, strict=True):
+                    if not future.done():
+                        future.set_result(reply)
+        finally:
+            self.busy = False
+
+    def close(self) -> None:
+        self.thread.shutdown(wait=False, cancel_futures=True)
