@@ -13,7 +13,7 @@ from pathlib import Path
 from wr1_utils.errors import WR1Error
 
 SPLITS = ("train", "seen_template", "unseen_template")
-EVAL_TYPES = ("string_match", "url_match", "program_html")
+EVAL_TYPES = ("string_match", "url_match", "program_html", "page_reward")  # the last: MiniWoB++
 ANSWER_KINDS = ("exact_match", "must_include", "fuzzy_match")
 
 _REQUIRED = {
