@@ -107,14 +107,10 @@ def find_run(settings: Settings, stage: str, variant: str = "", seed: int | None
     return Run(folder, checkpoints, stage, variant, seed, resumed=False)
 
 
-def same_work(stage: str, before: dict, now: dict) -> str:
-    """Name the first setting in which two trees differ and which the stage's outcome depends on; "" if there is none."""
+def relevant(stage: str, tree: dict) -> dict:
+    """The settings (a tree as `to_dict` gives it) that the outcome of a stage depends on, by dotted name."""
     ignored = {*_PLACES, *_LATER.get(stage, ())}
-    before, now = ({key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored} for tree in (before, now))
-    for key in [*now, *before]:
-        if before.get(key) != now.get(key):
-            return f"{key} was {before.get(key)} and is {now.get(key)}"
-    return ""
+    return {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored}
 
 
 def environment_stamp(settings: Settings | None = None) -> dict:
@@ -215,9 +211,11 @@ def _outdated(run: Run, settings: Settings) -> str:
     """Why the folder's run is not the one that these settings ask for; "" if it is, or if there is none."""
     if not (run.folder / "settings.toml").is_file():
         return ""
-    difference = same_work(run.stage, tomllib.loads((run.folder / "settings.toml").read_text(encoding="utf-8")), to_dict(settings))
-    if difference:
-        return f"the settings changed ({difference})"
+    before = relevant(run.stage, tomllib.loads((run.folder / "settings.toml").read_text(encoding="utf-8")))
+    now = relevant(run.stage, to_dict(settings))
+    for key in [*now, *before]:
+        if before.get(key) != now.get(key):
+            return f"the settings changed ({key} was {before.get(key)} and is {now.get(key)})"
     stamp = json.loads((run.folder / "environment.json").read_text(encoding="utf-8"))
     return "" if stamp.get("model", "") == model_fingerprint(settings) else f"the model in {settings.model.path} changed"
 

@@ -1,0 +1,91 @@
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from wr1_utils import cli
+from wr1_utils.errors import WR1Error
+from wr1_utils.settings import ROOT
+
+
+def wr1(*words):
+    return subprocess.run([sys.executable, "-P", "-m", "wr1_utils.cli", *words], capture_output=True, text=True, timeout=120, cwd=ROOT)
+
+
+def test_a_wrong_profile_is_one_sentence_and_exit_2():
+    answer = wr1("demo", "--profile", "dmo")
+    assert answer.returncode == 2 and answer.stdout == ""
+    assert answer.stderr == "wr1: There is no profile 'dmo' (did you mean 'demo'?); there are demo, laptop, paper-3b, paper-8b, smoke.\n"
+
+
+def test_a_port_in_use_is_one_sentence_and_exit_2():
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        answer = wr1("serve", "--port", str(port))
+    assert answer.returncode == 2 and str(port) in answer.stderr
+    assert answer.stderr.startswith("wr1: ") and answer.stderr.count("\n") == 1
+
+
+def test_a_port_that_does_not_exist():
+    answer = wr1("serve", "--port", "70000")
+    assert answer.returncode == 2 and answer.stderr == "wr1: --port must be between 0 and 65535 (0 = any free one), not 70000.\n"
+
+
+def test_serve_opens_the_sites_until_ctrl_c():
+    server = subprocess.Popen([sys.executable, "-P", "-m", "wr1_utils.cli", "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        server.stdout.readline()
+        address = server.stdout.readline().strip()
+        host, port = address.removeprefix("http://").rstrip("/").split(":")
+        import http.client
+
+        connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+        connection.request("GET", "/", headers={"Host": f"{host}:{port}"})
+        answer = connection.getresponse()
+        assert answer.status == 200 and "<html" in answer.read().decode().lower()
+        connection.close()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=20) == 130
+        assert "the server was stopped" in server.stderr.read()
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@pytest.mark.parametrize("error, code, words", [
+    (WR1Error("The lamp is off; switch it on."), 2, "wr1: The lamp is off; switch it on.\n"),
+    (KeyboardInterrupt(), 130, "\nwr1: interrupted; the same command goes on from the last finished step.\n"),
+])
+def test_errors_for_people_have_no_traceback(monkeypatch, capsys, error, code, words):
+    def fail(*_):
+        raise error
+    monkeypatch.setattr("wr1_utils.demo.run", fail)
+    assert cli.main(["demo"]) == code
+    assert capsys.readouterr().err == words
+
+
+def test_a_fault_of_the_kit_keeps_its_traceback(monkeypatch):
+    monkeypatch.setattr("wr1_utils.demo.run", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["demo"])
+
+
+@pytest.mark.parametrize("words, passed_on", [
+    (["test"], ["-m", "not slow"]),
+    (["test", "--slow"], []),
+    (["test", "--", "-k", "settings", "-x"], ["-m", "not slow", "-k", "settings", "-x"]),
+    (["test", "--slow", "--", "tests/test_cli.py"], ["tests/test_cli.py"]),
+])
+def test_test_hands_over_to_pytest(monkeypatch, words, passed_on):
+    calls = []
+    def fake(command, cwd):
+        calls.append((command, cwd))
+        return subprocess.CompletedProcess(command, 3)
+    monkeypatch.setattr(cli.subprocess, "run", fake)
+    assert cli.main(words) == 3
+    assert calls == [([sys.executable, "-m", "pytest", *passed_on], ROOT)]

@@ -1,0 +1,89 @@
+"""The command line: `wr1 demo · run · test · doctor · serve`.
+
+Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
+"""
+
+import argparse
+import subprocess
+import sys
+import threading
+
+from wr1_utils.errors import WR1Error
+from wr1_utils.settings import ROOT, SettingsError
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    try:
+        return arguments.command(arguments)
+    except WR1Error as error:
+        print(f"wr1: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nwr1: interrupted; {arguments.after_interrupt}", file=sys.stderr)
+        return 130
+
+
+def demo(arguments) -> int:
+    """Run the notebooks of the whole way, one after another."""
+    from wr1_utils import demo as way
+
+    way.run(arguments.profile, arguments.seed)
+    return 0
+
+
+def test(arguments) -> int:
+    """Run the tests in a process of their own, as `pytest` would from the repository's root."""
+    chosen = [] if arguments.slow else ["-m", "not slow"]
+    return subprocess.run([sys.executable, "-m", "pytest", *chosen, *arguments.rest], cwd=ROOT).returncode
+
+
+def doctor(arguments) -> int:
+    from wr1_utils import doctor as examination
+
+    return examination.report()
+
+
+def serve(arguments) -> int:
+    """Open the Pocket Arena to a person's browser until Ctrl-C."""
+    from wr1_utils.sites.server import SITES, SiteServer
+
+    if not 0 <= arguments.port <= 65535:
+        raise SettingsError(f"--port must be between 0 and 65535 (0 = any free one), not {arguments.port}.")
+    server = SiteServer(arguments.port, for_people=True)
+    server.start()
+    print("The Pocket Arena is open; each browser gets a world of its own. Ctrl-C closes it.")
+    for site in SITES:
+        print(f"  {server.url(site)}/", flush=True)
+    try:
+        threading.Event().wait()
+    finally:
+        server.stop()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="wr1", description="A kit to reproduce WebAgent-R1: web tasks in a real browser, behaviour cloning, M-GRPO.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, command, text: str, after_interrupt: str = "nothing was left half done."):
+        one = commands.add_parser(name, help=text, description=text)
+        one.set_defaults(command=command, after_interrupt=after_interrupt, rest=[])
+        return one
+
+    resume = "the same command goes on from the last finished step."
+    for name, profile, text in (("demo", "demo", "watch the whole way: warm-up, reinforcement learning, evaluation, table"),
+                                ("run", "laptop", "the same way at another profile")):
+        one = add(name, demo, text, resume)
+        one.add_argument("--profile", default=profile, help=f"a name in data/profiles/ or the path of a .toml file (default: {profile})")
+        one.add_argument("--seed", type=int, default=0, help="of sampling and training (default: 0)")
+    one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
+    one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
+    one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")
+    add("doctor", doctor, "say what is there, what is missing and what to do about it")
+    one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
+    one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""`wr1 demo` and `wr1 run`: the notebooks of the whole way, run one after another by papermill.
+
+The executed copies are `results/<profile>/<notebook>-s<seed>.ipynb`. A notebook that ended well with the same settings is skipped; one
+that was interrupted runs again and continues from what its stage had saved.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import papermill
+from nbclient.exceptions import DeadKernelError
+from tabulate import tabulate
+
+from wr1_utils.errors import WR1Error
+from wr1_utils.runs import find_run, model_fingerprint, relevant, say_duration
+from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
+
+
+class DemoError(WR1Error, RuntimeError):
+    """A notebook of the way did not run to its end."""
+
+
+@dataclass(frozen=True)
+class Step:
+    notebook: str
+    stage: str = ""  # what decides which settings its outcome depends on
+    variant: str = ""
+    leaves_run: bool = False  # it leaves the run folder <stage>-<variant>-s<seed>
+    parameters: dict = field(default_factory=dict)
+
+
+WAY = (
+    Step("00_environment_setup"),
+    Step("01_tasks_and_demonstrations", "demos", leaves_run=True),
+    Step("02_bc_warmup", "bc", leaves_run=True),
+    Step("03_rl_training", "rl", "r1", leaves_run=True, parameters={"variant": "r1"}),
+    Step("04_evaluation", "evaluation"),
+    Step("08_main_results", "results"),
+)
+METHODS = {"base": "base", "bc": "BC", "filtered_bc": "filtered BC", "awr": "AWR", "r1": "R1", "r1_zero": "R1-Zero", "r1_cot": "R1-CoT"}
+
+
+def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
+    """Run what is left of the way and print the main table. Raises SettingsError before anything starts, DemoError when a notebook fails."""
+    settings = load_settings(profile, seed=seed)
+    folder = project_path(settings.results) / settings.profile
+    folder.mkdir(parents=True, exist_ok=True)
+    expected = {step: _expected_seconds(step, settings) for step in WAY}
+    started, worked, planned, ran = time.monotonic(), 0.0, 0.0, False
+    for number, step in enumerate(WAY, 1):
+        title = f"[{number}/{len(WAY)}] {step.notebook}"
+        source, target = notebooks / f"{step.notebook}.ipynb", folder / f"{step.notebook}-s{seed}.ipynb"
+        if not source.is_file():
+            raise DemoError(f"The notebook {source} is missing; git checkout -- notebooks brings it back.")
+        mark = _fingerprint(step, settings, source)
+        if not ran and _is_done(step, settings, target, mark):
+            print(f"{title}: done before with the same settings, skipped ({_shown(target)})", flush=True)
+            continue
+        ran = True
+        speed = worked / planned if planned > 10 else 1.0
+        later = speed * sum(expected[one] for one in WAY[number:])
+        seconds = _execute(step, {"profile": profile, "seed": seed, **step.parameters}, source, target, title, speed * expected[step], later)
+        worked, planned = worked + seconds, planned + expected[step]
+        _mark_done(source, target, mark, seconds)
+        print(f"{title}: done in {say_duration(seconds)}", flush=True)
+    print(f"\nThe way took {say_duration(time.monotonic() - started)}; executed notebooks, tables and figures are in {_shown(folder)}.\n")
+    print(main_table(folder / "main.csv"))
+
+
+def main_table(path: Path) -> str:
+    """The test rows of `main.csv` over all sites as text: successes, tasks, errors, rate and its 95 % Wilson interval."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["split"] == "test" and row["site"] == "all"]
+    rows = [row for row in rows if row["seed"] == "pooled"] or rows
+    order = list(METHODS)
+    rows.sort(key=lambda row: (row["benchmark"], order.index(row["method"])))
+    def percent(number: str) -> str:
+        return f"{100 * float(number):.1f}" if number else "–"
+    cells = [(row["benchmark"], METHODS[row["method"]], row["successes"], row["tasks"], row["errors"], f"{percent(row['rate'])} %",
+              f"{percent(row['low'])} to {percent(row['high'])} %") for row in rows]
+    return tabulate(cells, ("place", "method", "successes", "tasks", "errors", "success rate", "95 % Wilson interval"), disable_numparse=True,
+                    colalign=("left", "left", "right", "right", "right", "right", "right"))
+
+
+def _execute(step: Step, parameters: dict, source: Path, target: Path, title: str, expected: float, later: float) -> float:
+    """Run one notebook with a progress line; the seconds it took."""
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not another one that the user may have registered
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["WR1_PROGRESS"] = report = str(Path(place) / "progress.json")
+        started, stop = time.monotonic(), threading.Event()
+        line = threading.Thread(target=_progress_line, args=(title, Path(report), started, stop, expected, later), daemon=True)
+        line.start()
+        try:
+            papermill.execute_notebook(str(source), str(target), parameters, kernel_name="python3", progress_bar=False, cwd=str(ROOT))
+        except papermill.PapermillExecutionError as error:
+            message = re.sub(r"\x1b\[[0-9;]*m", "", error.evalue).strip()
+            raise DemoError(f"{step.notebook} stopped in cell {error.exec_count}: {error.ename}: {message} (the whole story is in {_shown(target)})") from None
+        except DeadKernelError:
+            raise DemoError(f"{step.notebook} stopped because its kernel died, perhaps for want of memory; the same command goes on from the last saved step.") from None
+        finally:
+            stop.set()
+            line.join()
+            del os.environ["WR1_PROGRESS"]
+        return time.monotonic() - started
+
+
+def _progress_line(title: str, report: Path, started: float, stop: threading.Event, expected: float, later: float) -> None:
+    """Show how far the notebook is: on a terminal in one line that is rewritten, elsewhere in a new line each minute."""
+    terminal = sys.stdout.isatty()
+    while not stop.wait(0.5 if terminal else 60):
+        elapsed = time.monotonic() - started
+        try:
+            state = json.loads(report.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            state = {}
+        left = state.get("left") or max(expected - elapsed, 0.0)
+        parts = [title, f"{state['label']} {state['done']}/{state['total']}" if state else "", state.get("note", ""),
+                 f"{say_duration(elapsed)} so far", f"about {say_duration(max(left + later, 1))} left in all"]
+        text = " · ".join(part for part in parts if part)
+        print(f"\r{text[:119]:<119}" if terminal else text, end="" if terminal else "\n", flush=True)
+    if terminal:
+        print("\r" + " " * 119 + "\r", end="", flush=True)
+
+
+def _expected_seconds(step: Step, settings: Settings) -> float:
+    """A rough guess for the small model on two cores, for the estimate of the time left; measured speed corrects it."""
+    demonstrations, places = settings.demos.count, len(settings.tasks.benchmarks)
+    return {"": 10, "demos": 15 + 0.5 * demonstrations * places, "bc": 20 + 0.02 * demonstrations * places * settings.bc.epochs,
+            "rl": 20 + settings.rl.steps * settings.rl.tasks_per_step * settings.rl.group_size * 0.2, "evaluation": 180, "results": 15}[step.stage]
+
+
+def _fingerprint(step: Step, settings: Settings, source: Path) -> str:
+    """A hash of all that decides what an executed notebook shows: its cells, its parameters, the settings and the model."""
+    cells = [cell.source for cell in nbformat.read(source, as_version=4).cells]
+    content = [cells, step.parameters, relevant(step.stage, to_dict(settings)), model_fingerprint(settings)]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _is_done(step: Step, settings: Settings, target: Path, mark: str) -> bool:
+    if not target.is_file() or (step.leaves_run and not find_run(settings, step.stage, step.variant).done):
+        return False
+    return nbformat.read(target, as_version=4).metadata.get("wr1", {}).get("fingerprint") == mark
+
+
+def _mark_done(source: Path, target: Path, mark: str, seconds: float) -> None:
+    notebook = nbformat.read(target, as_version=4)
+    notebook.metadata["wr1"] = {"fingerprint": mark, "seconds": round(seconds, 1)}
+    notebook.metadata["papermill"].update(input_path=_shown(source), output_path=_shown(target))  # no paths of this machine
+    nbformat.write(notebook, target)
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
