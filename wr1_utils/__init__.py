@@ -14,6 +14,16 @@ _HOME = {  # public name -> the module that holds it
     "notebook_settings": "runs",
     "open_run": "runs",
     "progress": "runs",
+    "train_tasks": "tasks",
+    "test_tasks": "tasks",
+    "Rollout": "rollout",
+    "collect_demonstrations": "demonstrations",
+    "train_bc": "training.bc",
+    "train_rl": "training.rl",
+    "evaluate": "evaluation",
+    "load_policy": "agent.hf_engine",
+    "describe": "trajectory",
+    "read_trajectories": "trajectory",
 }
 
 __all__ = sorted(_HOME)

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from wr1_utils.agent.experts import ExpertError
 from wr1_utils.agent.policy import Policy, Reply, Request
 from wr1_utils.agent.prompt import context_ids, reply_ids
 from wr1_utils.settings import Settings
@@ -137,8 +138,11 @@ class Rollout:
                 progress(done, len(jobs), "")
             return trajectory
 
-        async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(one(job)) for job in jobs]
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(one(job)) for job in jobs]
+        except BaseExceptionGroup as faults:
+            raise faults.exceptions[0] from None
         return [task.result() for task in running]
 
     async def _episode(self, job: _Job, write: _Writer, tokenizer, policy_name: str, run: str) -> Trajectory:
@@ -155,6 +159,8 @@ class Rollout:
                 await self._attempt(job, write, tokenizer, trajectory)
             except InfrastructureError as fault:
                 trajectory.status, trajectory.reward, trajectory.error = "infrastructure", None, str(fault)
+            except ExpertError as fault:
+                trajectory.status, trajectory.reward, trajectory.error = "failure", 0.0, str(fault)
             trajectory.seconds = time.monotonic() - started
             if trajectory.status != "infrastructure":
                 break

@@ -1,0 +1,50 @@
+"""Demonstrations: scripted experts act in the same browser through the same grammar, and are recorded as trajectories.
+
+Deviation from the paper: the paper's demonstrations were written by people and models; these come from one script a
+template, which sees only what the policy sees.
+"""
+
+from __future__ import annotations
+
+import time
+
+from wr1_utils.agent.hf_engine import load_tokenizer, model_folder
+from wr1_utils.rollout import Rollout
+from wr1_utils.runs import Run, open_run, progress
+from wr1_utils.settings import Settings
+from wr1_utils.tasks import spread, train_tasks
+from wr1_utils.trajectory import write_trajectories
+
+
+def collect_demonstrations(settings: Settings) -> Run:
+    """Records `demos.count` demonstrations of each benchmark's training tasks, spread evenly over the templates.
+
+    Trajectories go to `run.path("trajectories.parquet")`; failed ones are kept there and not cloned. Does nothing if the
+    run is done.
+    """
+    run = open_run(settings, "demos", settings.demos.style)
+    if run.done:
+        print(f"{run.name} is done already: {run.folder}")
+        return run
+    tasks = train_tasks(settings)
+    chosen = []
+    for benchmark in settings.tasks.benchmarks:
+        mine = [task for task in tasks if task.benchmark == benchmark]
+        chosen += spread(mine, settings.demos.count, settings.seed) if settings.demos.count else []
+    started = time.monotonic()
+    with Rollout(settings) as rollout:
+        trajectories = rollout.demonstrate(
+            chosen, load_tokenizer(model_folder(settings, "base")), run=run.name, progress=progress("Demonstrations")
+        )
+    write_trajectories(run.path("trajectories.parquet"), trajectories)
+    good = [t for t in trajectories if t.status == "success"]
+    run.save_summary(
+        {
+            "demonstrations": len(trajectories),
+            "successes": len(good),
+            "infrastructure": sum(t.status == "infrastructure" for t in trajectories),
+            "turns": sum(len(t.turns) for t in good) / max(1, len(good)),
+            "seconds": round(time.monotonic() - started, 1),
+        }
+    )
+    return run

@@ -1,0 +1,57 @@
+"""Evaluation of a policy on the test tasks, of which none was trained on (paper, section 4)."""
+
+from __future__ import annotations
+
+import time
+
+from wr1_utils.agent.hf_engine import load_policy
+from wr1_utils.rollout import Rollout
+from wr1_utils.runs import Run, open_run, progress
+from wr1_utils.settings import Settings
+from wr1_utils.tasks import test_tasks
+from wr1_utils.trajectory import read_trajectories, write_trajectories
+
+CHUNK = 64  # tasks between two saves
+
+
+def evaluate(settings: Settings, method: str) -> Run:
+    """Runs a method (`base`, `bc`, `r1`, `r1_zero`) once on every test task; greedy unless `evaluation.greedy` is false.
+
+    Trajectories go to `run.path("trajectories.parquet")`. What was finished before an interruption is kept and not run
+    again; does nothing if the run is done. Raises ModelError if the method's weights are not made yet.
+    """
+    policy = load_policy(settings, method)
+    run = open_run(settings, "eval", method)
+    if run.done:
+        print(f"{run.name} is done already: {run.folder}")
+        return run
+    tasks = test_tasks(settings)
+    partial = run.path("partial.parquet")
+    done = read_trajectories(partial) if partial.is_file() else []
+    if done:
+        print(f"{run.name}: continuing after {len(done)} of {len(tasks)} tasks")
+    show, started = progress(f"Evaluating {method}, task"), time.monotonic()
+    show(len(done), len(tasks), "")
+    with Rollout(settings) as rollout:
+        for first in range(len(done), len(tasks), CHUNK):
+            done += rollout.run(
+                tasks[first : first + CHUNK], policy, temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature,
+                seed=settings.seed, run=run.name, progress=lambda n, _, note: show(first + n, len(tasks), note),
+            )  # fmt: skip
+            write_trajectories(partial, done)
+    write_trajectories(run.path("trajectories.parquet"), done)
+    partial.unlink()
+    valid = [t for t in done if t.valid]
+    successes = sum(t.status == "success" for t in valid)
+    run.save_summary(
+        {
+            "method": method,
+            "tasks": len(valid),
+            "successes": successes,
+            "errors": len(done) - len(valid),
+            "success_rate": successes / max(1, len(valid)),
+            "turns": sum(len(t.turns) for t in valid) / max(1, len(valid)),
+            "seconds": round(time.monotonic() - started, 1),
+        }
+    )
+    return run

@@ -1,0 +1,118 @@
+"""Stage 1, behaviour cloning: supervised fine-tuning on expert turns, with TRL's SFTTrainer (paper, "Behavior cloning").
+
+Each batch is a handful of demonstrations, packed as one exact row (training/packing.py): an action is trained on the
+context that the expert's episode had at that turn, earlier pages compressed, and loss falls on the reply alone.
+"""
+
+from __future__ import annotations
+
+import time
+
+import torch
+from datasets import Dataset
+from transformers import PrinterCallback, TrainerCallback, set_seed
+from trl import SFTConfig, SFTTrainer
+
+from wr1_utils.agent.hf_engine import load_model, save_final
+from wr1_utils.runs import Run, find_run, open_run, progress
+from wr1_utils.settings import Settings, SettingsError, project_path
+from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
+from wr1_utils.training.losses import bc_loss
+from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
+from wr1_utils.trajectory import Trajectory, read_trajectories
+
+
+def train_bc(settings: Settings) -> Run:
+    """Clones the demonstrations of `demos-<style>-s<seed>` into the model; weights go to `run.checkpoints / "final"`.
+
+    Continues from the last whole checkpoint after an interruption; does nothing if the run is done. Raises SettingsError
+    if there are no demonstrations, ModelError if there is no model.
+    """
+    run = open_run(settings, "bc", settings.demos.style)
+    if run.done:
+        print(f"{run.name} is done already: {run.folder}")
+        return run
+    demos = [t for t in read_demonstrations(settings) if t.status == "success"]
+    if not demos:
+        raise SettingsError("There is no successful demonstration to clone; run notebook 01_tasks_and_demonstrations with demos.count above 0.")
+    set_seed(settings.seed)
+    model, tokenizer = load_model(project_path(settings.model.path), settings.model.gguf_file, settings.model.dtype)
+    model.set_attn_implementation(TREE_ATTENTION)
+    started = time.monotonic()
+    trainer = _BCTrainer(
+        model=model,
+        args=SFTConfig(
+            output_dir=str(run.checkpoints),
+            num_train_epochs=settings.bc.epochs,
+            per_device_train_batch_size=settings.bc.batch_size,
+            learning_rate=settings.bc.learning_rate,
+            warmup_steps=settings.bc.warmup_steps,
+            lr_scheduler_type="cosine",
+            weight_decay=0.0,
+            max_grad_norm=1.0,
+            logging_steps=1,
+            save_strategy="epoch",
+            save_total_limit=1,
+            seed=settings.seed,
+            bf16=False,
+            activation_checkpointing=False,
+            report_to="none",
+            disable_tqdm=True,
+            max_length=None,
+            remove_unused_columns=False,
+            dataset_kwargs={"skip_prepare_dataset": True},
+            dataloader_pin_memory=False,
+        ),
+        train_dataset=Dataset.from_dict({"trajectory": list(range(len(demos)))}),
+        data_collator=lambda rows: {"row": build_row(sequences([demos[r["trajectory"]] for r in rows]))},
+        processing_class=tokenizer,
+        callbacks=[MarkWhole(), _Metrics(run, started)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    checkpoint = newest_checkpoint(run.checkpoints)
+    if checkpoint:
+        print(f"{run.name}: continuing from {checkpoint.name}")
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    save_final(trainer.model, tokenizer, run.checkpoints / "final")
+    losses = run.metrics()["loss"]
+    run.save_summary(
+        {
+            "demonstrations": len(demos),
+            "turns": sum(len(t.turns) for t in demos),
+            "steps": trainer.state.global_step,
+            "first_loss": float(losses.iloc[0]),
+            "last_loss": float(losses.tail(10).mean()),
+            "seconds": round(time.monotonic() - started, 1),
+        }
+    )
+    return run
+
+
+def read_demonstrations(settings: Settings) -> list[Trajectory]:
+    """The recorded demonstrations of the profile. Raises SettingsError if notebook 01 has not been run."""
+    demos = find_run(settings, "demos", settings.demos.style)
+    if not demos.done:
+        raise SettingsError(f"There are no demonstrations in {demos.folder}; run notebook 01_tasks_and_demonstrations first.")
+    return read_trajectories(demos.path("trajectories.parquet"))
+
+
+class _BCTrainer(SFTTrainer):
+    """SFTTrainer on TreeRows: only the loss is ours."""
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:
+        """The mean negative log-likelihood of the batch's reply tokens, a scalar."""
+        logp, _ = forward_logprobs(model, inputs["row"])
+        return bc_loss(logp)
+
+
+class _Metrics(TrainerCallback):
+    """Writes one row of metrics a step and shows the progress."""
+
+    def __init__(self, run: Run, started: float):
+        self.run, self.started, self.show = run, started, progress("BC warm-up, step")
+
+    def on_log(self, args, state, control, logs=None, **kwargs):
+        if logs and "loss" in logs:
+            row = {"loss": logs["loss"], "learning_rate": logs["learning_rate"], "seconds": round(time.monotonic() - self.started, 2)}
+            self.run.log_metrics(state.global_step, row)
+            self.show(state.global_step, state.max_steps, f"loss {logs['loss']:.3f}")

@@ -1,0 +1,225 @@
+"""Stage 2, M-GRPO: end-to-end multi-turn reinforcement learning on binary rewards, with TRL's GRPOTrainer (paper, section 3).
+
+One RL step: `tasks_per_step` tasks are drawn, `group_size` trajectories of each are rolled out with the current policy,
+advantages are taken within each group, and the policy makes `minibatches` optimizer steps on the trajectories of groups
+that are not flat. Every turn is trained on exactly the token ids and the context it was sampled with, against the
+log-probs recorded when it was sampled (training/packing.py). The reference policy is the frozen start of RL.
+
+TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
+here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
+
+Variants differ in their start alone: `r1` starts from behaviour cloning, `r1_zero` from the base model, `r1_cot` from
+behaviour cloning on long chain-of-thought demonstrations.
+
+Deviations from the paper
+- Defaults for models of a few million parameters: learning rate 1e-4, β 0.01, several minibatches (paper's code: 1e-6,
+  0.001, one); the profiles `paper-3b` and `paper-8b` hold the paper's.
+- Groups that are flat, or have fewer than two valid members, are counted and not trained on, the KL term included; the
+  mean over trajectories is over those trained on.
+"""
+
+from __future__ import annotations
+
+import time
+
+import torch
+from datasets import Dataset
+from transformers import PrinterCallback, set_seed
+from trl import GRPOConfig, GRPOTrainer
+
+from wr1_utils.agent.hf_engine import HFPolicy, load_model, model_folder, save_final
+from wr1_utils.rollout import Rollout
+from wr1_utils.runs import Run, open_run, progress
+from wr1_utils.settings import Settings, SettingsError
+from wr1_utils.tasks import train_tasks
+from wr1_utils.tasks.task import Task
+from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
+from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
+from wr1_utils.training.tally import Batch, Tally, deal, tasks_of_step
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
+from wr1_utils.trajectory import Trajectory, write_trajectories
+
+VARIANTS = {"r1": "bc", "r1_zero": "base"}  # variant → the method it starts from
+ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
+
+
+def train_rl(settings: Settings, variant: str = "r1") -> Run:
+    """Trains with M-GRPO for `rl.steps` steps; weights go to `run.checkpoints / "final"`, one metrics row a step.
+
+    Continues from the last whole checkpoint after an interruption, and says so; does nothing if the run is done. Raises
+    SettingsError for an unknown variant or if the start (behaviour cloning) is missing.
+    """
+    if variant not in VARIANTS:
+        raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
+    start = model_folder(settings, VARIANTS[variant])
+    tasks = train_tasks(settings)
+    if len(tasks) < settings.rl.tasks_per_step:
+        raise SettingsError(f"rl.tasks_per_step is {settings.rl.tasks_per_step}, but there are {len(tasks)} training tasks; lower it.")
+    run = open_run(settings, "rl", variant)
+    if run.done:
+        print(f"{run.name} is done already: {run.folder}")
+        return run
+    set_seed(settings.seed)
+    model, tokenizer = load_model(start, dtype=settings.model.dtype)
+    started = time.monotonic()
+    with Rollout(settings) as rollout:
+        trainer = MGRPOTrainer(settings, run, model, tokenizer, tasks, rollout)
+        checkpoint = newest_checkpoint(run.checkpoints)
+        if checkpoint:
+            done = int(checkpoint.name.split("-")[1]) // settings.rl.minibatches
+            print(f"{run.name}: continuing after step {done} of {settings.rl.steps}")
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    save_final(trainer.model, tokenizer, run.checkpoints / "final")
+    run.save_summary({"variant": variant, "start": VARIANTS[variant], "seconds": round(time.monotonic() - started, 1), **headline(run)})
+    return run
+
+
+def headline(run: Run) -> dict:
+    """First and last tenth of a run's success rate on its own training tasks, and what it cost."""
+    metrics = run.metrics()
+    tenth = max(1, len(metrics) // 10)
+    return {
+        "steps": len(metrics),
+        "success_rate_first": float(metrics["success_rate"].head(tenth).mean()),
+        "success_rate_last": float(metrics["success_rate"].tail(tenth).mean()),
+        "seconds_a_step": float((metrics["seconds_rollout"] + metrics["seconds_update"]).mean()),
+        "largest_mismatch_k3": float(metrics["mismatch_k3"].max()),
+    }
+
+
+class MGRPOTrainer(GRPOTrainer):
+    """GRPOTrainer whose rollouts are web episodes and whose loss is M-GRPO on packed rows."""
+
+    def __init__(self, settings: Settings, run: Run, model, tokenizer, tasks: list[Task], rollout: Rollout):
+        rl = settings.rl
+        if rl.tasks_per_step * rl.group_size % rl.minibatches:
+            raise SettingsError(
+                f"rl.minibatches = {rl.minibatches} must divide rl.tasks_per_step × rl.group_size = {rl.tasks_per_step * rl.group_size}."
+            )
+        self.settings, self.run, self.tasks, self.web = settings, run, tasks, rollout
+        super().__init__(
+            model=model,
+            reward_funcs=lambda **_: [],  # TRL wants one; rewards come with the trajectories
+            args=GRPOConfig(
+                output_dir=str(run.checkpoints),
+                max_steps=rl.steps * rl.minibatches,
+                per_device_train_batch_size=rl.tasks_per_step * rl.group_size // rl.minibatches,
+                steps_per_generation=rl.minibatches,
+                num_generations=rl.group_size,
+                learning_rate=rl.learning_rate,
+                lr_scheduler_type="constant",
+                adam_beta2=0.99,
+                weight_decay=0.0,
+                max_grad_norm=1.0,
+                beta=rl.beta,
+                temperature=rl.temperature,
+                logging_strategy="no",
+                save_steps=rl.save_every * rl.minibatches,
+                save_total_limit=2,
+                ignore_data_skip=True,
+                seed=settings.seed,
+                bf16=False,
+                activation_checkpointing=False,
+                report_to="none",
+                disable_tqdm=True,
+                remove_unused_columns=False,
+                dataloader_pin_memory=False,
+            ),
+            train_dataset=Dataset.from_dict({"prompt": [task.task_id for task in tasks]}),  # only counts the steps: see tasks_of_step
+            processing_class=tokenizer,
+            callbacks=[MarkWhole()],
+        )
+        self.remove_callback(PrinterCallback)
+        self.policy = HFPolicy(model, tokenizer, run.name)
+        self.show = progress(f"RL {run.variant}, step")
+
+    # ---- rollouts --------------------------------------------------------------------------------------------------
+
+    def _prepare_inputs(self, inputs: list[dict]) -> list[Batch]:
+        """The minibatch of this optimizer step; new rollouts when a new RL step begins. `inputs` is not used."""
+        minibatches = self.settings.rl.minibatches
+        if self.state.global_step % minibatches == 0:
+            self._new_step(self.state.global_step // minibatches + 1)
+        return self.minibatches[self.state.global_step % minibatches]
+
+    def _new_step(self, step: int) -> None:
+        rl, started = self.settings.rl, time.monotonic()
+        tasks = tasks_of_step(self.tasks, step, rl.tasks_per_step, self.settings.seed)
+        self.show(step - 1, rl.steps, f"rolling out {rl.tasks_per_step} × {rl.group_size}")
+        trajectories = self.web.run(
+            tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
+            seed=self.settings.seed * 1_000_003 + step, run=self.run.name,
+        )  # fmt: skip
+        write_trajectories(self.run.path(f"rollouts/step-{step:04d}.parquet"), trajectories)
+        self.refused = 0
+        groups = [trajectories[i : i + rl.group_size] for i in range(0, len(trajectories), rl.group_size)]
+        advantages = [group_advantages([t.reward if t.valid else None for t in group]) for group in groups]
+        trained = [
+            [(t, a) for t, a in zip(group, adv) if t.valid and self._trainable(t)]
+            for group, adv in zip(groups, advantages)
+            if any(adv)
+        ]
+        self.tally = Tally(
+            step, trajectories, groups=len(groups), flat_groups=len(groups) - len(trained),
+            refused=self.refused, seconds_rollout=time.monotonic() - started,
+        )  # fmt: skip
+        parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
+        self.update_started = time.monotonic()
+        self.minibatches = [self._batches(part) for part in parts]
+
+    def _trainable(self, trajectory: Trajectory) -> bool:
+        """True if every turn can be trained exactly; otherwise the trajectory is refused, and why is printed."""
+        try:
+            return bool(sequences([trajectory]))
+        except PackingError as fault:
+            print(f"not trained on: {fault}")
+            self.refused += 1
+            return False
+
+    def _batches(self, part: list[tuple[Trajectory, float]]) -> list[Batch]:
+        """One minibatch as packed rows with everything the loss needs; [] for an empty one."""
+        if not part:
+            return []
+        trajectories, advantages = zip(*part)
+        rows = sequences(list(trajectories))
+        packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, share=self.settings.rl.rows == "tree")]
+        weights = token_weights(
+            torch.cat([row.trajectory for row in packed]), torch.cat([row.turn for row in packed]),
+            len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit,
+        )  # fmt: skip
+        table = torch.tensor(advantages, device=self.accelerator.device)
+        parts = weights.split([len(row.target) for row in packed])
+        return [Batch(row, table[row.trajectory], w, self._reference(row)) for row, w in zip(packed, parts)]
+
+    def _reference(self, row: TreeRow) -> torch.Tensor | None:
+        """(M,) log-probs of the reference policy, the frozen start of RL."""
+        if self.ref_model is None:
+            return None
+        self.ref_model.set_attn_implementation(TREE_ATTENTION)
+        with torch.no_grad():
+            return forward_logprobs(self.ref_model, row, self.settings.rl.temperature)[0]
+
+    # ---- update ----------------------------------------------------------------------------------------------------
+
+    def training_step(self, model, inputs: list[dict], num_items_in_batch=None) -> torch.Tensor:
+        """One optimizer step's gradient, summed over the minibatch's rows: splitting it into rows changes nothing.
+
+        A minibatch without trajectories leaves all gradients None, so that the optimizer moves nothing.
+        """
+        rl = self.settings.rl
+        batches = self._prepare_inputs(inputs)
+        model.train()
+        model.set_attn_implementation(TREE_ATTENTION)
+        total = torch.zeros((), device=self.accelerator.device)
+        fresh = self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
+        for batch in batches:
+            logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
+            loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
+            self.accelerator.backward(loss)
+            total += loss.detach()
+            self.tally.add(batch, logp.detach(), entropy.detach(), loss.item(), rl.clip, fresh)
+        if (self.state.global_step + 1) % rl.minibatches == 0:
+            metrics = self.tally.metrics(time.monotonic() - self.update_started)
+            self.run.log_metrics(self.tally.step, metrics)
+            self.show(self.tally.step, rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
+        return total

@@ -1,0 +1,108 @@
+"""What one RL step is made of and what is told of it: its minibatches, its tasks, and its row of metrics."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import torch
+
+from wr1_utils.tasks.task import Task
+from wr1_utils.training.losses import k3_kl
+from wr1_utils.training.packing import TreeRow
+from wr1_utils.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One packed row of M trained tokens with what the loss needs; advantages, weights and ref_logp are (M,)."""
+
+    row: TreeRow
+    advantages: torch.Tensor
+    weights: torch.Tensor
+    ref_logp: torch.Tensor | None
+
+
+def tasks_of_step(tasks: list[Task], step: int, count: int, seed: int) -> list[Task]:
+    """The tasks of RL step `step` (from 1): the tasks in a seeded order, every one once before any comes again.
+
+    A function of its arguments alone, so a resumed run draws what an uninterrupted one would have drawn.
+    """
+    drawn, first = [], (step - 1) * count
+    for position in range(first, first + count):
+        if not drawn or position % len(tasks) == 0:
+            order = list(range(len(tasks)))
+            random.Random(f"{seed}/{position // len(tasks)}").shuffle(order)
+        drawn.append(tasks[order[position % len(tasks)]])
+    return drawn
+
+
+def deal(groups: list[list], parts: int, seed: int) -> list[list]:
+    """Deals the members of groups into `parts` minibatches of nearly equal size, in a seeded order.
+
+    Groups stay whole (their members share what they read) unless there are fewer groups than minibatches.
+    """
+    groups = list(groups)
+    random.Random(seed).shuffle(groups)
+    if len(groups) < parts:
+        groups = [[member] for group in groups for member in group]
+    dealt: list[list] = [[] for _ in range(parts)]
+    for group in sorted(groups, key=len, reverse=True):
+        min(dealt, key=len).extend(group)
+    return dealt
+
+
+@dataclass
+class Tally:
+    """Collects the figures of one RL step."""
+
+    step: int
+    trajectories: list[Trajectory]
+    groups: int
+    flat_groups: int
+    refused: int
+    seconds_rollout: float
+    sums: dict[str, float] = field(default_factory=dict)
+
+    def add(self, batch: Batch, logp: torch.Tensor, entropy: torch.Tensor, loss: float, clip: float, fresh: bool) -> None:
+        """Takes in one row's update: logp and entropy are (M,), `fresh` says that no step was made since the rollout."""
+        recorded = batch.row.logprobs
+        ratio = torch.exp(logp - recorded)
+        clipped = torch.where(batch.advantages > 0, ratio > 1 + clip, ratio < 1 - clip)
+        new = {"loss": loss, "tokens": len(logp), "row_tokens": batch.row.input_ids.numel(), "entropy": entropy.sum().item(), "clipped": clipped.sum().item()}
+        if batch.ref_logp is not None:
+            new["kl"] = k3_kl(logp, batch.ref_logp).sum().item()
+        if fresh:
+            new |= {"fresh": len(logp), "mismatch": (logp - recorded).abs().sum().item(), "mismatch_k3": k3_kl(recorded, logp).sum().item()}
+        for name, value in new.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def metrics(self, seconds_update: float) -> dict[str, float]:
+        """The step's row of metrics.csv. Means over valid trajectories, turns, or trained tokens; times in seconds."""
+        valid = [t for t in self.trajectories if t.valid]
+        turns = [turn for t in valid for turn in t.turns]
+        mean = lambda values: sum(values) / len(values) if values else float("nan")  # noqa: E731
+        per_token = lambda name, of="tokens": self.sums.get(name, 0.0) / max(1, self.sums.get(of, 0))  # noqa: E731
+        benchmarks = sorted({t.benchmark for t in self.trajectories})
+        seconds = self.seconds_rollout + seconds_update
+        return {
+            "reward": mean([t.reward for t in valid]),
+            "success_rate": mean([t.status == "success" for t in valid]),
+            **{f"success_rate_{b}": mean([t.status == "success" for t in valid if t.benchmark == b]) for b in benchmarks},
+            "groups": self.groups,
+            "flat_groups": self.flat_groups,
+            "infrastructure": sum(not t.valid for t in self.trajectories),
+            "refused": self.refused,
+            "turns": mean([len(t.turns) for t in valid]),
+            "trajectory_tokens": mean([t.reply_tokens for t in valid]),
+            "reply_tokens": mean([len(turn.reply_ids) for turn in turns]),
+            "loss": self.sums.get("loss", 0.0),
+            "kl": per_token("kl"),
+            "clip_fraction": per_token("clipped"),
+            "entropy": per_token("entropy"),
+            "mismatch": per_token("mismatch", "fresh"),
+            "mismatch_k3": per_token("mismatch_k3", "fresh"),
+            "seconds_rollout": round(self.seconds_rollout, 2),
+            "seconds_update": round(seconds_update, 2),
+            "tokens_per_second": round((self.sums.get("row_tokens", 0) + sum(len(t.reply_ids) for t in turns)) / max(seconds, 1e-9), 1),
+        }
