@@ -1,0 +1,374 @@
+// Body of one function with `request` in scope; actions.js follows it. observe(request) lists what a person would see of the
+// page, over same-origin frames and open shadow roots, in document order, and keeps the nodes for the next action.
+
+const MAX_LABEL = 80;
+const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "OPTION", "OPTGROUP", "DATALIST", "CANVAS", "VIDEO", "AUDIO",
+  "OBJECT", "EMBED", "TITLE", "DESC", "DEFS", "PARAM"]);
+const CONTROLS = "a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=checkbox],[role=radio]," +
+  "[role=switch],[role=option],[role=tab],[role=menuitem],[contenteditable=''],[contenteditable=true],[onclick],summary,iframe";
+const ROLES = {button: "button", link: "link", checkbox: "checkbox", switch: "checkbox", radio: "radio", tab: "tab", option: "option",
+  menuitem: "menuitem", menuitemcheckbox: "menuitem", menuitemradio: "menuitem", treeitem: "menuitem"};
+const collapse = text => (text || "").replace(/\s+/g, " ").trim();
+const speaks = text => /[\p{L}\p{N}]/u.test(text);
+
+// ---- places
+
+function frameOrigin(view) {  // where the frame's viewport begins in the page's viewport
+  let x = 0, y = 0;
+  for (let frame = view.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
+    const rect = frame.getBoundingClientRect(), style = frame.ownerDocument.defaultView.getComputedStyle(frame);
+    x += rect.left + frame.clientLeft + parseFloat(style.paddingLeft);
+    y += rect.top + frame.clientTop + parseFloat(style.paddingTop);
+  }
+  return [x, y];
+}
+
+function rectOf(node) {
+  if (node.nodeType === 1) return node.getBoundingClientRect();
+  const range = node.ownerDocument.createRange();
+  range.selectNodeContents(node);
+  return range.getBoundingClientRect();
+}
+
+const parentOf = node => node.assignedSlot || node.parentNode || node.host;
+
+function deepest(root, x, y) {
+  let hit = root.elementFromPoint(x, y);
+  while (hit && hit.shadowRoot) {
+    const inner = hit.shadowRoot.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+}
+
+function blocker(target, x, y) {  // what gets a click at x, y of the target's own frame instead of it; null: nothing; undefined: outside
+  const view = target.ownerDocument.defaultView;
+  const hit = deepest(target.ownerDocument, x, y);
+  if (!hit) return undefined;
+  let node = hit;
+  while (node && node !== target && !(node.tagName === "LABEL" && node.control === target)) node = parentOf(node);
+  if (!node) {
+    const through = view.getComputedStyle(target).pointerEvents === "none" && hit.contains(target);
+    if (!through) return hit;
+  }
+  const frame = view.frameElement;
+  if (!frame) return null;
+  const rect = frame.getBoundingClientRect(), style = frame.ownerDocument.defaultView.getComputedStyle(frame);
+  return blocker(frame, x + rect.left + frame.clientLeft + parseFloat(style.paddingLeft),
+    y + rect.top + frame.clientTop + parseFloat(style.paddingTop));
+}
+
+function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {blocked: element or undefined}
+  let blocked;
+  for (const rect of [...target.getClientRects()].slice(0, 4)) {
+    if (rect.width <= 0 || rect.height <= 0) continue;
+    const view = target.ownerDocument.defaultView;
+    const left = Math.max(rect.left, 0), right = Math.min(rect.right, view.innerWidth);
+    const top = Math.max(rect.top, 0), bottom = Math.min(rect.bottom, view.innerHeight);
+    if (right <= left || bottom <= top) continue;
+    for (const [u, v] of thorough ? [[.5, .5], [.2, .5], [.8, .5], [.5, .2], [.5, .8]] : [[.5, .5]]) {
+      const x = left + (right - left) * u, y = top + (bottom - top) * v;
+      const hit = blocker(target, x, y);
+      if (hit === null) {
+        const [dx, dy] = frameOrigin(view);
+        return {x: x + dx, y: y + dy};
+      }
+      blocked = blocked || hit;
+    }
+  }
+  return {blocked};
+}
+
+// ---- what is seen, and what it is called
+
+const isShown = node => node.checkVisibility({opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true});
+
+function childrenOf(node) {
+  if (node.shadowRoot) return node.shadowRoot.childNodes;
+  if (node.tagName === "SLOT") {
+    const assigned = node.assignedNodes();
+    if (assigned.length) return assigned;
+  }
+  return node.childNodes;
+}
+
+function tiny(rect, style) {  // the usual ways to keep text for screen readers only
+  return (rect.width <= 1 && rect.height <= 1 && style.overflow !== "visible" && style.position === "absolute") ||
+    style.clipPath === "inset(50%)" || style.clipPath === "inset(100%)" || style.clip === "rect(0px, 0px, 0px, 0px)" ||
+    (style.overflowX !== "visible" && style.overflowX !== "auto" && style.overflowX !== "scroll" && (rect.height === 0 || rect.width === 0));
+}
+
+function visibleText(node, skipControls) {  // of a node and what it contains; blocks apart by a space
+  if (node.nodeType === 3) return isShown(node.parentElement || node.getRootNode().host) ? node.data : "";
+  if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase())) return "";
+  if (skipControls && node.matches("input,select,textarea,button")) return " ";
+  const style = node.ownerDocument.defaultView.getComputedStyle(node);
+  if (style.display === "none" || style.opacity === "0" || (style.fontSize === "0px" && !node.children.length)) return "";
+  if (style.display !== "contents" && tiny(node.getBoundingClientRect(), style)) return "";
+  let text = "";
+  for (const child of childrenOf(node)) text += visibleText(child, skipControls);
+  return style.display.startsWith("inline") || style.display === "contents" ? text : ` ${text} `;
+}
+
+function referenced(node) {
+  const ids = (node.getAttribute("aria-labelledby") || "").split(/\s+/).filter(Boolean);
+  return collapse(ids.map(id => node.getRootNode().getElementById?.(id)?.textContent || "").join(" "));
+}
+
+function contentName(node, text) {  // of a link, button, tab and the like
+  if (speaks(text)) return text;
+  const alt = [...node.querySelectorAll("img[alt]")].map(image => collapse(image.alt)).filter(Boolean).join(" ");
+  const drawn = node.querySelector("svg title")?.textContent || node.querySelector("svg[aria-label]")?.getAttribute("aria-label");
+  return [referenced(node), node.getAttribute("aria-label"), alt, node.alt, node.getAttribute("title"), drawn, text, node.textContent]
+    .map(collapse).find(Boolean) || (node.namespaceURI.endsWith("svg") ? node.tagName : "");
+}
+
+function controlName(node) {  // of a textbox, select, checkbox or radio
+  let labels = [...(node.labels || [])];
+  let name = collapse(labels.map(label => visibleText(label, true)).join(" ")) ||
+    collapse(labels.map(label => label.matches("label *") ? "" : [...label.childNodes].filter(n => n.nodeType === 3)
+      .map(n => n.data).join(" ")).join(" ")) || referenced(node);
+  if (name) return name;
+  const box = node.matches("[type=checkbox],[type=radio],[role=checkbox],[role=radio],[role=switch]");
+  const after = node.nextSibling;
+  if (box && after?.nodeType === 3 && speaks(after.data)) {
+    state.spoken.add(after);
+    return collapse(after.data);
+  }
+  return [node.getAttribute("placeholder"), node.getAttribute("aria-label"), node.getAttribute("title"),
+    box && !node.matches("input") ? visibleText(node) : "", node.getAttribute("name")].map(collapse).find(Boolean) || "";
+}
+
+function nativeRole(node) {
+  switch (node.tagName) {
+    case "A": return node.hasAttribute("href") ? "link" : null;
+    case "BUTTON": case "SUMMARY": return "button";
+    case "SELECT": return "select";
+    case "TEXTAREA": return "textbox";
+    case "INPUT": switch (node.type) {
+      case "hidden": return null;
+      case "checkbox": case "radio": return node.type;
+      case "submit": case "button": case "reset": case "image": case "file": return "button";
+      default: return "textbox";
+    }
+  }
+  return null;
+}
+
+function roleOf(node, style, pointer) {
+  const given = (node.getAttribute("role") || "").trim().split(" ")[0], native = nativeRole(node);
+  if (native && !(given in ROLES && native !== "textbox" && native !== "select")) return native;
+  if (given in ROLES) return ROLES[given];
+  if (node.isContentEditable && !node.parentElement?.isContentEditable) return "textbox";
+  if (["BODY", "HTML", "FORM", "IFRAME"].includes(node.tagName) || (node.tagName === "LABEL" && node.control)) return null;
+  const points = style.cursor === "pointer" && !pointer;
+  if (points || node.hasAttribute("onclick") || node.onclick) return node.tagName === "A" ? "link" : "clickable";
+  const view = node.ownerDocument.defaultView;
+  if (view.__wr1_activity?.listening.has(node) && !node.querySelector(CONTROLS) && visibleText(node).trim().length <= MAX_LABEL)
+    return node.tagName === "A" ? "link" : "clickable";
+  return null;
+}
+
+function isDisabled(node) {
+  return node.matches(":disabled") || node.getAttribute("aria-disabled") === "true" || Boolean(node.closest("[inert]"));
+}
+
+function stateOf(node, role) {
+  const words = [], aria = name => node.getAttribute(`aria-${name}`) === "true";
+  if (role === "checkbox" || role === "radio" ? node.checked || aria("checked") : aria("checked")) words.push("checked");
+  if (aria("selected") || (role === "tab" && node.getAttribute("aria-current"))) words.push("selected");
+  if (aria("expanded") || (node.tagName === "SUMMARY" && node.parentElement?.open)) words.push("expanded");
+  if (aria("pressed")) words.push("pressed");
+  if (role === "textbox" && (node.readOnly || aria("readonly"))) words.push("readonly");
+  if (isDisabled(node)) words.push("disabled");
+  return words;
+}
+
+function valueOf(node, role) {
+  if (role === "textbox") return "value" in node ? node.value : node.innerText.replace(/\n$/, "");
+  if (role === "select") return [...node.selectedOptions].map(option => collapse(option.label)).join(", ");
+  return null;
+}
+
+// ---- the walk
+
+function observe(request) {
+  const busy = activity(window);
+  if ((busy.navigating && !request.stay) || (busy.wait > 0 && !request.force)) return {busy};
+  const previous = window.__wr1;
+  state.generation = request.generation;
+  window.__wr1 = state;
+  const hidden = request.hidden.join(","), rows = [];
+  let run = null, scrolled = window.scrollY > 0;
+
+  function add(node, role, label, context, more) {
+    const place = more?.via || node, rect = more?.rect || rectOf(place), clip = context.clip, hard = context.hard;
+    const outside = rect.right <= clip[0] || rect.left >= clip[2] || rect.bottom <= clip[1] || rect.top >= clip[3];
+    const away = hard && (rect.right <= hard[0] || rect.left >= hard[2] || rect.bottom <= hard[1] || rect.top >= hard[3]);
+    if (away && rect.width > 0 && rect.height > 0) return;
+    const view = node.ownerDocument.defaultView;
+    if (!context.scroller && (rect.right + view.scrollX <= 0 || rect.bottom + view.scrollY <= 0) && rect.width > 0) return;
+    const interactive = role !== "text" && role !== "heading" && role !== "image";
+    const inView = !outside && rect.width > 0 && rect.height > 0;
+    state.nodes.push({node, via: more?.via, role});
+    state.elements.push({
+      role, label, value: more?.value ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
+      box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round), in_view: inView,
+      covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed,
+    });
+    if (context.row !== null) rows[context.row] = (rows[context.row] || 0) + 1;
+  }
+
+  function flush() {
+    if (!run) return;
+    const {text, node, context} = run;
+    run = null;
+    if (!speaks(text) && !/[^\s|·•›»«‹\/\\–—-]/.test(text)) return;
+    const owner = context.owner;
+    if (owner && !owner.told) {
+      owner.told = true;
+      add(owner.node, owner.role, collapse(text), context, {state: stateOf(owner.node, owner.role)});
+    } else add(node, context.heading ? "heading" : "text", collapse(text), context);
+  }
+
+  function control(node, role, context, via) {
+    flush();
+    const more = {state: stateOf(node, role), value: valueOf(node, role), via};
+    let label;
+    if (role === "textbox" || role === "select" || role === "checkbox" || role === "radio") label = controlName(node);
+    else if (node.tagName === "INPUT") label = collapse(node.type === "file" ? controlName(node) || "Choose file" :
+      node.value || node.alt || contentName(node, "") || {submit: "Submit", reset: "Reset"}[node.type]);
+    else label = contentName(node, collapse(visibleText(node, true)));
+    if (role === "select") more.options = [...node.options].map(option => collapse(option.label));
+    add(node, role, label, context, more);
+  }
+
+  function walk(node, context) {
+    if (node.nodeType === 3) {
+      if (context.silent || !context.visible || state.spoken.has(node) || !node.data) return;
+      if (!/\S/.test(node.data)) { if (run) run.text += " "; return; }
+      if (run && (run.context.owner !== context.owner || run.context.heading !== context.heading)) flush();
+      if (run) run.text += node.data; else run = {text: node.data, node, context};
+      return;
+    }
+    if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase()) || (hidden && node.matches(hidden))) return;
+    const view = node.ownerDocument.defaultView, style = view.getComputedStyle(node);
+    if (style.display === "none" || style.contentVisibility === "hidden") return;
+    if (node.tagName === "LABEL" && node.control && !context.silent && !isShown(node.control) && style.opacity !== "0") {
+      const role = nativeRole(node.control);
+      if (role && style.visibility === "visible") control(node.control, role, context, node);
+      return walkChildren(node, {...context, silent: true, visible: style.visibility === "visible"}, style);
+    }
+    if (style.opacity === "0" || (node.parentElement?.tagName === "DETAILS" && !node.parentElement.open && node.tagName !== "SUMMARY")) return;
+    const box = style.display === "contents" ? null : node.getBoundingClientRect();
+    if (box && tiny(box, style)) return;
+    const inner = {...context, visible: style.visibility === "visible" && style.fontSize !== "0px", pointer: style.cursor === "pointer"};
+    if (style.position === "fixed" || style.position === "sticky") inner.fixed = true;
+    if (style.position === "fixed") { inner.clip = inner.view; inner.hard = null; }
+    if (box && style.overflowX !== "visible" && !["BODY", "HTML"].includes(node.tagName) && !style.display.startsWith("table")) {
+      const edge = [box.left, box.top, box.right, box.bottom];
+      inner.clip = [Math.max(inner.clip[0], edge[0]), Math.max(inner.clip[1], edge[1]), Math.min(inner.clip[2], edge[2]), Math.min(inner.clip[3], edge[3])];
+      const scrolls = /auto|scroll/.test(style.overflowX + style.overflowY);
+      inner.hard = scrolls ? null : edge;
+      inner.scroller = inner.scroller || scrolls;
+      scrolled = scrolled || (scrolls && node.scrollTop > 0);
+    }
+    if (/^H[1-6]$/.test(node.tagName) || node.getAttribute("role") === "heading") inner.heading = true;
+    const isRow = (node.tagName === "TR" || node.getAttribute("role") === "row") && context.row === null && !node.querySelector("table");
+    if (isRow) { flush(); inner.row = rows.length; rows.push(0); }
+
+    if (node.tagName === "IFRAME" || node.tagName === "FRAME") return walkFrame(node, inner, box, style);
+    if (node.tagName === "IMG") {
+      const alt = collapse(node.alt);
+      const role = roleOf(node, style, context.pointer);
+      if (inner.visible && (role || (alt && !context.silent && !(context.owner && !context.owner.told)))) {
+        flush();
+        add(node, role || "image", alt || collapse(node.title), inner, {state: []});
+      }
+      return;
+    }
+    const role = inner.visible ? roleOf(node, style, context.pointer) : null;
+    if (!role) {
+      if (node.tagName === "LABEL" && node.control && isShown(node.control)) inner.silent = true;
+      walkChildren(node, inner, style);
+      if (isRow) flush();
+      return;
+    }
+    if (["textbox", "select", "checkbox", "radio"].includes(role)) {
+      control(node, role, inner);
+      if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, style);
+      return;
+    }
+    const nested = Boolean(node.querySelector(CONTROLS)), text = collapse(visibleText(node, true));
+    if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
+      if (role === "clickable" && box && (box.width === 0 || box.height === 0) && !text) return walkChildren(node, inner, style);
+      control(node, role, inner);
+      if (nested || node.shadowRoot) walkChildren(node, {...inner, silent: true}, style);
+      return;
+    }
+    flush();  // long or holding others: its first text carries the id, the rest stands as it is
+    const owner = {node, role, told: false};
+    walkChildren(node, {...inner, owner}, style);
+    flush();
+    if (!owner.told && role !== "clickable") control(node, role, inner);
+  }
+
+  function walkChildren(node, context, style) {
+    const block = !style.display.startsWith("inline") && style.display !== "contents" && style.display !== "ruby";
+    if (block) flush();
+    else if (style.display !== "inline" && run) run.text += " ";
+    if (node.tagName === "BR" && run) run.text += " ";
+    for (const child of childrenOf(node)) walk(child, context);
+    if (block) flush();
+  }
+
+  function walkFrame(node, context, box, style) {
+    let inside = null;
+    try { inside = node.contentDocument; } catch (error) { inside = null; }
+    flush();
+    if (!inside || !inside.body || !context.visible) return;
+    const [x, y] = frameOrigin(inside.defaultView), dx = x - context.x, dy = y - context.y;
+    const seen = [0, 0, inside.defaultView.innerWidth, inside.defaultView.innerHeight];
+    const clip = [Math.max(seen[0], context.clip[0] - dx), Math.max(seen[1], context.clip[1] - dy),
+      Math.min(seen[2], context.clip[2] - dx), Math.min(seen[3], context.clip[3] - dy)];
+    scrolled = scrolled || inside.defaultView.scrollY > 0;
+    walk(inside.body, {...context, x, y, clip, view: clip, hard: null, scroller: true, pointer: false, owner: null});
+    flush();
+  }
+
+  const viewport = [0, 0, window.innerWidth, window.innerHeight];
+  if (document.body) walk(document.body, {x: 0, y: 0, clip: viewport, view: viewport, hard: null, scroller: false, fixed: false, row: null,
+    owner: null, heading: false, silent: false, visible: true, pointer: false});
+  flush();
+  for (const element of state.elements) if (element.row !== null && rows[element.row] < 2) element.row = null;
+  state.anchor = previous?.anchor || null;
+  let anchor = state.anchor ? state.nodes.findIndex(entry => entry.node === state.anchor) : -1;
+  if (anchor < 0 && scrolled) anchor = state.elements.findIndex(element => element.in_view && !element.fixed);
+  return {busy, url: location.href, title: document.title, anchor: Math.max(anchor, 0), elements: state.elements};
+}
+
+function activity(top) {  // what the page is still doing, over all same-origin frames: see activity.js
+  const busy = {navigating: false, opened: 0, wait: 0};
+  (function look(view) {
+    const own = view.__wr1_activity;
+    if (own) {
+      const now = own.pending();
+      busy.opened += own.opened;
+      own.opened = 0;
+      if (own.navigating && view === top) busy.navigating = true;
+      busy.wait = Math.max(busy.wait, now, own.navigating ? 20 : 0);
+    }
+    if (view.document.readyState === "loading") busy.wait = Math.max(busy.wait, 10);
+    else if (view.document.readyState !== "complete" &&
+      [...view.document.querySelectorAll("link[rel~=stylesheet]")].some(sheet => !sheet.sheet && !sheet.disabled)) busy.wait = Math.max(busy.wait, 10);
+    for (let i = 0; i < view.length; i++) {
+      let inside = null;
+      try { inside = view[i].document && view[i]; } catch (error) { inside = null; }
+      if (inside) look(inside);
+    }
+  })(top);
+  return busy;
+}
+
+const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null};

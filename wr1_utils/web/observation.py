@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-SCRIPT = Path(__file__).with_name("observation.js").read_text(encoding="utf-8")
+SCRIPT = "request => {\n" + "".join(  # one function for the page: request -> JSON text
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("observation.js", "actions.js")) + "}"
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select

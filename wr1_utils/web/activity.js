@@ -1,0 +1,82 @@
+// Runs in every document before its own scripts: notes what will still change the page (short timers, requests, navigations,
+// windows being opened), so that a turn can end as soon as the page is quiet. What repeats for ever is not waited for: a timer
+// set inside a timer inside a timer, anything begun by an interval, and timers longer than SHORT milliseconds.
+(() => {
+  if (window.__wr1_activity) return;
+  const SHORT = 250, DEPTH = 3;
+  const timers = new Map(), requests = new Set();
+  let depth = 0;
+  const own = {
+    listening: new WeakSet(), navigating: false, opened: 0,
+    pending() {  // milliseconds until the next thing that is worth waiting for; 0: quiet
+      let wait = requests.size ? 20 : 0;
+      const now = performance.now();
+      for (const due of timers.values()) wait = Math.max(wait, due - now, 1);
+      return wait;
+    },
+  };
+  Object.defineProperty(window, "__wr1_activity", {value: own});
+
+  const {setTimeout: later, clearTimeout: forget, setInterval: repeat, open, fetch} = window;
+  function at(level, work, self, args) {
+    const before = depth;
+    depth = level;
+    try { return work.apply(self, args); } finally { depth = before; }
+  }
+  window.setTimeout = function (work, delay, ...args) {
+    const level = depth + 1;
+    if (typeof work !== "function") return later.call(window, work, delay, ...args);
+    const counts = !(delay > SHORT) && level <= DEPTH;
+    const id = later.call(window, function () {
+      timers.delete(id);
+      return at(level, work, this, args);
+    }, delay);
+    if (counts) timers.set(id, performance.now() + (delay > 0 ? +delay : 0));
+    return id;
+  };
+  window.clearTimeout = function (id) { timers.delete(id); return forget.call(window, id); };
+  window.clearInterval = window.clearTimeout;
+  window.setInterval = function (work, delay, ...args) {
+    if (typeof work !== "function") return repeat.call(window, work, delay, ...args);
+    return repeat.call(window, function () { return at(DEPTH + 1, work, this, args); }, delay);
+  };
+  window.open = function (...args) {
+    const name = args[1] === undefined ? "" : String(args[1]);
+    if (name === "" || name === "_blank") own.opened += 1;
+    return open.apply(window, args);
+  };
+  if (fetch) window.fetch = function (...args) {
+    const answer = fetch.apply(window, args);
+    if (depth <= DEPTH) {
+      requests.add(answer);
+      const end = () => later.call(window, () => requests.delete(answer), 0);
+      answer.then(end, end);
+    }
+    return answer;
+  };
+  const send = XMLHttpRequest.prototype.send;
+  XMLHttpRequest.prototype.send = function (...args) {
+    if (depth <= DEPTH) {
+      requests.add(this);
+      this.addEventListener("loadend", () => later.call(window, () => requests.delete(this), 0));
+    }
+    try { return send.apply(this, args); } catch (error) { requests.delete(this); throw error; }
+  };
+
+  if (window.navigation) navigation.addEventListener("navigate", event => {
+    if (!event.destination.sameDocument && event.downloadRequest === null) own.navigating = true;
+  });
+  addEventListener("submit", () => window.setTimeout(() => {}, 5), true);  // a form's navigation begins in a later task
+  const submit = HTMLFormElement.prototype.submit;
+  HTMLFormElement.prototype.submit = function () { window.setTimeout(() => {}, 5); return submit.call(this); };
+  addEventListener("click", event => {
+    const link = event.composedPath().find(node => node.tagName === "A" && node.href && node.target === "_blank");
+    if (link) window.setTimeout(() => { if (!event.defaultPrevented && !link.hasAttribute("download")) own.opened += 1; }, 0);
+  }, true);
+
+  const listen = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (type, ...rest) {
+    if ((type === "click" || type === "mousedown" || type === "mouseup" || type === "pointerdown") && this instanceof Element) own.listening.add(this);
+    return listen.call(this, type, ...rest);
+  };
+})();

@@ -1,0 +1,187 @@
+"""One Chromium for many episodes: finding it, starting it, a fresh context for each episode, and replacing it when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import playwright
+from playwright.async_api import BrowserContext, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from wr1_utils.errors import WR1Error
+
+ACTIVITY = Path(__file__).with_name("activity.js").read_text(encoding="utf-8")
+START_S = 60.0  # limit of starting the browser
+OPEN_S = 30.0  # limit of opening a context
+CLOSE_S = 4.0  # limit of each step of closing one; a browser that needs longer is replaced
+SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--disable-background-networking", "--disable-component-update", "--disable-features=Translate,MediaRouter,PaintHolding",
+    "--disable-gpu", "--no-first-run", "--no-pings", "--mute-audio", "--process-per-site",
+)  # --process-per-site: one renderer for each site of a context; contexts never share one
+
+
+class InfrastructureError(RuntimeError):
+    """The browser or a site failed, not the agent: the episode has no reward."""
+
+
+class BrowserNotFound(WR1Error):
+    """No browser to use, or the one that the settings name does not exist."""
+
+
+@dataclass(frozen=True)
+class BrowserPath:
+    path: str
+    source: str  # "settings", "playwright" or "system"
+
+
+def find_browser(setting: str = "", headless: bool = True) -> BrowserPath:
+    """The browser to start: the settings' own path or program name, else Playwright's download, else one of the system.
+
+    Raises BrowserNotFound.
+    """
+    if setting:
+        path = shutil.which(os.path.expanduser(setting))
+        if path is None:
+            raise BrowserNotFound(f'browser.path is "{setting}", but there is no such program; give a browser\'s path, or "" to find one.')
+        return BrowserPath(path, "settings")
+    own = _playwright_browser(headless)
+    if own:
+        return BrowserPath(own, "playwright")
+    for name in (SHELLS if headless else ()) + BROWSERS:
+        path = shutil.which(name)
+        if path:
+            return BrowserPath(path, "system")
+    raise BrowserNotFound("no Chromium was found; run `playwright install chromium-headless-shell`, or install the system's package "
+                          "chromium-headless-shell or chromium.")
+
+
+def _playwright_browser(headless: bool) -> str | None:
+    """The program that this version of Playwright has downloaded, if it has."""
+    folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright"
+    listing = Path(playwright.__file__).parent / "driver" / "package" / "browsers.json"
+    revisions = {entry["name"]: entry["revision"] for entry in json.loads(listing.read_text(encoding="utf-8"))["browsers"]}
+    for kind in ("chromium-headless-shell", "chromium") if headless else ("chromium",):
+        home = Path(folder).expanduser() / f"{kind.replace('-', '_')}-{revisions.get(kind)}"
+        for name in ("*/headless_shell", "*/chrome-headless-shell", "*/chrome"):
+            for program in sorted(home.glob(name)):
+                if os.access(program, os.X_OK):
+                    return str(program)
+    return None
+
+
+async def limited(work: Awaitable, seconds: float, what: str):
+    """Await with a limit; a browser's error or the end of the time is an InfrastructureError that says what was tried."""
+    try:
+        return await asyncio.wait_for(work, seconds)
+    except TimeoutError:
+        raise InfrastructureError(f"{what} took more than {seconds:.0f} s") from None
+    except PlaywrightError as error:
+        raise InfrastructureError(f"{what} failed: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+@dataclass(eq=False)
+class _Process:
+    """One started Chromium with its Playwright driver."""
+    driver: object
+    browser: object
+    contexts: set = field(default_factory=set)
+    failed: bool = False
+
+
+class Browser:
+    """One Chromium for any number of episodes. `active` bounds how many pages work at the same moment.
+
+    A browser that died, or could not close a context, is replaced at the next `open`; contexts of the failed one that still
+    work keep it until they end.
+    """
+
+    def __init__(self, settings):
+        """`settings` is the tree's `browser`: path, active_pages, headless, launch_args."""
+        self.settings = settings
+        self.active = asyncio.Semaphore(settings.active_pages)
+        self._lock = asyncio.Lock()
+        self._processes: list[_Process] = []
+
+    async def start(self) -> None:
+        """Start the browser if it does not run. Raises BrowserNotFound, InfrastructureError."""
+        await self._running()
+
+    async def stop(self) -> None:
+        """End every browser that was started; never raises and never hangs."""
+        processes, self._processes = self._processes, []
+        for process in processes:
+            await self._end(process)
+
+    async def open(self, *, headers: dict | None = None, cookies: list | None = None, viewport=(1280, 720)) -> BrowserContext:
+        """A new isolated context. Raises BrowserNotFound, InfrastructureError."""
+        process = await self._running()
+        try:
+            context = await limited(process.browser.new_context(
+                viewport={"width": viewport[0], "height": viewport[1]}, extra_http_headers=headers or None, accept_downloads=False,
+                service_workers="block", locale="en-US", timezone_id="UTC", reduced_motion="reduce"), OPEN_S, "opening a browser context")
+            process.contexts.add(context)
+            await limited(context.add_init_script(ACTIVITY), OPEN_S, "preparing a browser context")
+            if cookies:
+                await limited(context.add_cookies(cookies), OPEN_S, "setting the cookies of a browser context")
+        except InfrastructureError:
+            process.failed = True
+            raise
+        return context
+
+    async def close(self, context: BrowserContext) -> None:
+        """Close a context; never raises and never hangs. A browser that cannot close it is replaced."""
+        process = next((p for p in self._processes if context in p.contexts), None)
+        if process is None:
+            return
+        process.contexts.discard(context)
+        try:
+            await asyncio.wait_for(context.close(), CLOSE_S)
+        except (TimeoutError, PlaywrightError):
+            process.failed = True
+        if process.failed and not process.contexts:
+            self._processes.remove(process)
+            await self._end(process)
+
+    async def _running(self) -> _Process:
+        async with self._lock:
+            for process in self._processes:
+                if not process.failed and process.browser.is_connected():
+                    return process
+            process = await self._launch()
+            self._processes.append(process)
+            return process
+
+    async def _launch(self) -> _Process:
+        program = find_browser(self.settings.path, self.settings.headless)
+        driver = await limited(async_playwright().start(), START_S, "starting Playwright")
+        try:
+            browser = await limited(driver.chromium.launch(
+                executable_path=program.path, headless=self.settings.headless, args=[*ARGUMENTS, *self.settings.launch_args],
+                timeout=START_S * 1000, handle_sigint=False), START_S, f"starting the browser {program.path}")
+        except BaseException:
+            await _quietly(driver.stop())
+            raise
+        return _Process(driver, browser)
+
+    async def _end(self, process: _Process) -> None:
+        await _quietly(process.browser.close())
+        await _quietly(process.driver.stop())
+
+
+async def _quietly(work: Awaitable) -> None:
+    try:
+        await asyncio.wait_for(work, CLOSE_S)
+    except Exception:  # teardown has nobody to tell
+        pass

@@ -1,0 +1,319 @@
+"""One episode of one task in a browser context of its own: `reset()`, `step(reply)`, `score()`, `close()` (Gymnasium's words, async).
+
+A turn: read the reply, do its action, wait until the page is quiet, observe. An invalid reply costs the turn and never ends the
+episode; the next observation's notices say what was wrong. Dialogs are accepted and told; a new tab opened by the agent
+becomes the current one. Every wait has a limit; what the browser or the site fails at is an InfrastructureError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import Error as PlaywrightError
+
+from wr1_utils.web.actions import Action, Invalid, parse_reply
+from wr1_utils.web.browser import Browser, InfrastructureError, first_line, limited
+from wr1_utils.web.execution import ANSWER_S, Hands, execute
+from wr1_utils.web.observation import SCRIPT, Observation, View, make_view, quarter_tokens
+
+QUIET_S = 0.5  # longest wait for a page's own timers and requests after an action
+WAIT_S = 1.0  # the action Wait, where it names no time
+LONGEST_WAIT_S = 5.0
+
+__all__ = ["Episode", "InfrastructureError", "Place", "StepResult", "Visit"]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One episode's entry to a place."""
+    start_url: str
+    headers: dict = field(default_factory=dict)  # sent with every request of the context
+    cookies: list = field(default_factory=list)  # as Playwright's add_cookies takes them
+    key: str = ""  # names the episode's world
+
+
+class Place(Protocol):
+    """A running benchmark."""
+    name: str
+    hidden: tuple[str, ...]  # CSS selectors of what the agent must not see
+    viewport: tuple[int, int]  # width, height in CSS pixels
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def enter(self, task, seed: int) -> Visit: ...
+    async def begin(self, page: Page, task, visit: Visit) -> str: ...
+    async def finished(self, page: Page, task, visit: Visit) -> bool: ...
+    async def score(self, page: Page, context: BrowserContext, task, visit: Visit, answer: str | None) -> float | None: ...
+    def leave(self, visit: Visit) -> None: ...
+
+
+@dataclass(frozen=True)
+class StepResult:
+    observation: Observation | None  # None when the episode is over
+    done: bool
+    action: Action | None  # None: the reply was invalid
+    error: str | None  # what the agent was told about its reply or action
+    seconds: float  # in the browser
+
+
+class _Tab:
+    """A page with what was noticed about it."""
+
+    def __init__(self, page: Page):
+        self.page = page
+        self.title = ""
+        self.commits = 0  # documents and same-document addresses of the main frame
+        self.stopped = False  # a navigation ended as a download
+        self.gone = ""  # "closed" or "crashed"
+        self.news = asyncio.Event()
+        page.on("framenavigated", lambda frame: self._tell(commits=self.commits + 1) if frame == page.main_frame else None)
+        page.on("download", lambda _: self._tell(stopped=True))
+        page.on("crash", lambda _: self._tell(gone="crashed"))
+        page.on("close", lambda _: self._tell(gone=self.gone or "closed"))
+
+    def _tell(self, **changes) -> None:
+        vars(self).update(changes)
+        self.news.set()
+
+
+class Episode:
+    """One attempt at a task. `intent` is known after `reset`; `answer` is the message of `exit`, or None; `steps` counts turns."""
+
+    def __init__(self, browser: Browser, place: Place, task, seed: int, settings, count: Callable[[str], float] = quarter_tokens):
+        """`settings` is the whole tree (its `episode` and `model.reply_style` are used); `count` gives the tokens of a text."""
+        self.browser, self.place, self.task, self.seed = browser, place, task, seed
+        self.limits, self.reply_style, self.count = settings.episode, settings.model.reply_style, count
+        self.intent = ""
+        self.answer: str | None = None
+        self.steps = 0
+        self._visit: Visit | None = None
+        self._context: BrowserContext | None = None
+        self._tabs: list[_Tab] = []
+        self._tab: _Tab | None = None
+        self._new_tab = asyncio.Event()
+        self._notices: list[str] = []
+        self._view: View | None = None
+        self._generation = 0
+
+    async def reset(self) -> Observation:
+        """Open the task's page in a fresh context. Raises InfrastructureError."""
+        await self.close()
+        self.answer, self.steps = None, 0
+        async with self.browser.active:
+            self._visit = self.place.enter(self.task, self.seed)
+            self._context = await self.browser.open(headers=self._visit.headers, cookies=self._visit.cookies, viewport=self.place.viewport)
+            self._context.on("page", self._on_page)
+            self._context.on("dialog", self._on_dialog)
+            page = await limited(self._context.new_page(), ANSWER_S, "opening a page")
+            self._tab = self._tabs[0]
+            seconds = self.limits.timeout_s
+            await limited(page.goto(self._visit.start_url, wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1,
+                          f"opening {self._visit.start_url}")
+            self.intent = await limited(self.place.begin(page, self.task, self._visit), seconds, "beginning the task") or self.task.intent
+            return await self._observe()
+
+    async def step(self, reply: str) -> StepResult:
+        """One turn. Raises InfrastructureError; RuntimeError before `reset`."""
+        if self._view is None:
+            raise RuntimeError("the episode has no page yet: call reset() before step()")
+        started = time.monotonic()
+        self.steps += 1
+        action = parse_reply(reply, self.reply_style)
+        if isinstance(action, Action) and action.call == "exit":
+            self.answer = action.message
+            return StepResult(None, True, action, None, time.monotonic() - started)
+        if isinstance(action, Action) and action.action == "Wait":
+            await asyncio.sleep(_wait_seconds(action.argument))
+        async with self.browser.active:
+            if isinstance(action, Invalid):
+                action, error = None, f"invalid reply ({action.kind}): {action.message}"
+            else:
+                error = await self._act(action)
+            if error:
+                self._notices.append(f"error {error}")
+            observation = await self._observe()
+            done = await limited(self.place.finished(self._tab.page, self.task, self._visit), ANSWER_S, "asking whether the task has ended")
+        return StepResult(None if done else observation, done, action, error, time.monotonic() - started)
+
+    async def score(self) -> float | None:
+        """The task's reward for the state of things now, by the place's own judge; None: it cannot tell. Raises InfrastructureError."""
+        if self._tab is None:
+            raise RuntimeError("the episode has no page yet: call reset() before score()")
+        async with self.browser.active:
+            work = self.place.score(self._tab.page, self._context, self.task, self._visit, self.answer)
+            return await limited(work, 3 * self.limits.timeout_s, f"scoring task {self.task.task_id}")
+
+    async def close(self) -> None:
+        """Close the context and leave the world; never raises and never hangs."""
+        context, visit = self._context, self._visit
+        self._context = self._visit = self._tab = self._view = None
+        self._tabs, self._notices = [], []
+        if context is not None:
+            await self.browser.close(context)
+        if visit is not None:
+            self.place.leave(visit)
+
+    # ---- acting
+
+    async def _act(self, action: Action) -> str | None:
+        if action.call in ("go_backward", "go_forward"):
+            return await self._go(action.call == "go_backward")
+        if action.action == "Switch Tab":
+            return self._switch(action.argument)
+        if action.action == "Wait":
+            return None
+        try:
+            return await execute(Hands(self._tab.page, self._view, self._generation), action)
+        except InfrastructureError:
+            if self._tab.gone == "closed":  # the action closed its own tab
+                return None
+            raise
+
+    async def _go(self, back: bool) -> str | None:
+        tab, seconds = self._tab, self.limits.timeout_s
+        commits = tab.commits
+        move = tab.page.go_back if back else tab.page.go_forward
+        try:
+            await asyncio.wait_for(move(wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1)
+        except (PlaywrightError, TimeoutError) as error:
+            if tab.commits == commits:
+                return f"going {'back' if back else 'forward'} failed: {first_line(error)}"
+        if tab.page.url == "about:blank" and back:
+            await limited(tab.page.go_forward(wait_until="domcontentloaded"), seconds, "going forward")
+            return "there is no earlier page"
+        if tab.commits == commits:
+            return f"there is no {'earlier' if back else 'later'} page"
+        return None
+
+    def _switch(self, argument: str) -> str | None:
+        number = int(argument) if argument.strip().isdecimal() else -1
+        if not 0 <= number < len(self._tabs):
+            return f"there is no tab {argument}; tabs are numbered from 0 to {len(self._tabs) - 1}"
+        self._tab = self._tabs[number]
+        return None
+
+    # ---- seeing
+
+    async def _observe(self) -> Observation:
+        raw = await self._quiet_page()
+        self._tab.title = raw["title"]
+        notices, self._notices = tuple(self._notices), []
+        self._view = make_view(raw, style=self.limits.style, page_tokens=self.limits.page_tokens, count=self.count,
+                               tabs=tuple(tab.title or tab.page.url for tab in self._tabs), tab=self._tabs.index(self._tab), notices=notices)
+        return self._view.observation
+
+    async def _quiet_page(self) -> dict:
+        """Wait until the current page is loaded and quiet, and return what its script sees. Pages that never get quiet are
+        seen after QUIET_S; a navigation is waited for as long as `timeout_s`. The new tab, if one was opened, becomes current."""
+        self._generation += 1
+        quiet_until = time.monotonic() + QUIET_S
+        load_until = time.monotonic() + self.limits.timeout_s
+        known = len(self._tabs)
+        while True:
+            if self._new_tab.is_set():
+                await self._enter_new_tab(load_until)
+                quiet_until = time.monotonic() + QUIET_S
+            await self._replace_gone_tab()
+            tab, now = self._tab, time.monotonic()
+            tab.news.clear()
+            commits = tab.commits
+            request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
+                       "stay": now > load_until or tab.stopped}
+            try:
+                raw = json.loads(await asyncio.wait_for(tab.page.evaluate(SCRIPT, request), ANSWER_S))
+            except TimeoutError:
+                raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
+            except PlaywrightError as error:
+                if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
+                    raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
+                await self._loaded(tab, load_until)
+                continue
+            busy = raw["busy"]
+            if busy["opened"] and len(self._tabs) == known:
+                await _until(self._new_tab, load_until)
+                if not self._new_tab.is_set():
+                    self._notices.append("a new tab was asked for but did not open")
+            elif self._new_tab.is_set() or tab.gone:
+                continue
+            elif "elements" in raw:
+                tab.stopped = False
+                return raw
+            elif busy["navigating"] and not request["stay"]:
+                while tab.commits == commits and not tab.stopped and not tab.gone and time.monotonic() < load_until:
+                    tab.news.clear()
+                    await _until(tab.news, load_until)
+                if tab.commits != commits:
+                    await self._loaded(tab, load_until)
+                    quiet_until = time.monotonic() + QUIET_S
+                elif not tab.stopped and not tab.gone:
+                    self._notices.append("the next page did not answer in time")
+            else:
+                await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
+
+    async def _loaded(self, tab: _Tab, deadline: float) -> None:
+        seconds = max(deadline - time.monotonic(), 0.1)
+        try:
+            await asyncio.wait_for(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000), seconds + 1)
+        except (PlaywrightError, TimeoutError):  # seen as it is
+            pass
+
+    async def _enter_new_tab(self, deadline: float) -> None:
+        self._new_tab.clear()
+        self._tab = self._tabs[-1]
+        self._notices.append(f"new tab {len(self._tabs) - 1} opened")
+        await self._loaded(self._tab, deadline)
+
+    async def _replace_gone_tab(self) -> None:
+        if any(tab.gone == "crashed" for tab in self._tabs):
+            raise InfrastructureError("a page of the episode crashed")
+        if not self.browser_alive():
+            raise InfrastructureError("the browser ended during the episode")
+        closed = [tab for tab in self._tabs if tab.gone]
+        if not closed:
+            return
+        self._tabs = [tab for tab in self._tabs if not tab.gone]
+        self._notices.append("a tab was closed")
+        if not self._tabs:
+            page = await limited(self._context.new_page(), ANSWER_S, "opening a page")
+            self._new_tab.clear()
+            await limited(page.goto(self._visit.start_url, wait_until="domcontentloaded"), self.limits.timeout_s,
+                          f"opening {self._visit.start_url}")
+        if self._tab not in self._tabs:
+            self._tab = self._tabs[-1]
+
+    def browser_alive(self) -> bool:
+        browser = self._context.browser if self._context else None
+        return browser is not None and browser.is_connected()
+
+    def _on_page(self, page: Page) -> None:
+        self._tabs.append(_Tab(page))
+        if self._tab is not None:  # not the episode's first page
+            self._new_tab.set()
+
+    async def _on_dialog(self, dialog: Dialog) -> None:
+        try:
+            if dialog.type != "beforeunload":
+                self._notices.append(f'dialog {dialog.type} "{" ".join(dialog.message.split())}" accepted')
+            await asyncio.wait_for(dialog.accept(dialog.default_value) if dialog.type == "prompt" else dialog.accept(), ANSWER_S)
+        except (PlaywrightError, TimeoutError):  # the page went away with its dialog
+            pass
+
+
+async def _until(event: asyncio.Event, deadline: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), max(deadline - time.monotonic(), 0.01))
+    except TimeoutError:
+        pass
+
+
+def _wait_seconds(argument: str | None) -> float:
+    try:
+        return min(max(float(argument or WAIT_S), 0.0), LONGEST_WAIT_S)
+    except ValueError:
+        return WAIT_S
