@@ -19,6 +19,7 @@ from starlette.routing import Host, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from wr1_utils.errors import WR1Error
 from wr1_utils.sites import shopping, shopping_seed
 from wr1_utils.sites.world import UnknownWorld, World, Worlds
 
@@ -27,7 +28,7 @@ WORLD_COOKIE = "wr1_world"
 SITES = {"shopping": shopping.make_app}              # name → function that makes the site's own ASGI app
 
 
-class SiteServerError(RuntimeError):
+class SiteServerError(WR1Error):
     """The sites cannot be served."""
 
 

@@ -99,7 +99,7 @@ def _add_products(database: sqlite3.Connection, rng: random.Random) -> None:
             product = database.execute(
                 "INSERT INTO products (name, slug, category, cents, stock, description, option_name, options) VALUES (?,?,?,?,?,?,?,?)",
                 (name, slug_of(name), number, cents, 0 if index == 7 else rng.randint(12, 99),
-                 f"A {pair[0].lower()} {noun.lower()} made of {pair[1].lower()}.", option_name, options)).lastrowid
+                 f"This {noun.lower()} is made of {pair[1].lower()}.", option_name, options)).lastrowid
             authors = rng.sample(PEOPLE, 4)
             for author, text in zip(authors[:rng.randint(1, 4)], rng.sample(PRAISE, 4)):
                 database.execute("INSERT INTO reviews (product, author, stars, text) VALUES (?,?,?,?)",

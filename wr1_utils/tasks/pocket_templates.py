@@ -1,0 +1,326 @@
+"""The task templates of the Pocket Arena's site `shopping`, and the tasks made from them.
+
+A template has a name, one to three phrasings of its intent, all that can be filled in, and a function that gives WebArena's
+evaluation record for one filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole
+cart, wish list, account, order or list of reviews, so that doing more than was asked fails too.
+"""
+
+import functools
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wr1_utils.sites import shopping_seed
+from wr1_utils.sites.shopping import SORTS
+from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, UNUSED_LOOKS, money, slug_of
+from wr1_utils.sites.world import open_database
+from wr1_utils.tasks.task import Task
+
+# What a state is compared by: JavaScript that gives it as one line of text.
+CART = '[...document.querySelectorAll("input[data-item]")].map(e => e.dataset.item + " x" + e.value).join("; ")'
+WISHES = '[...document.querySelectorAll("tr[data-item]")].map(e => e.dataset.item).join("; ")'
+ACCOUNT = '[...document.querySelectorAll("form.card input")].map(e => e.type == "checkbox" ? e.checked : e.value).join("; ")'
+ORDER_ITEMS = '[...document.querySelectorAll("tr.item")].map(e => e.dataset.item).join("; ")'
+REVIEWS = '[...document.querySelectorAll("tr.review")].map(e => [...e.cells].map(c => c.innerText).join(" | ")).join("; ")'
+HEADING = 'document.querySelector("h1").outerText'
+SHIPPING_CELL = 'document.querySelector("#shipping").outerText'
+ADDRESS_CELL = 'document.querySelector("#address").outerText'
+EMAIL = 'document.querySelector("#email").outerText'
+
+
+@dataclass(frozen=True)
+class Shop:
+    """The seed state of the shop, as lists of records."""
+    products: tuple[dict, ...]
+    orders: tuple[dict, ...]         # with `items` and `total` (text)
+    customers: tuple[dict, ...]
+    cart: tuple[str, ...]            # "Misty Cork Spoon x3"
+    wishes: tuple[str, ...]          # names
+
+    def product(self, name: str) -> dict:
+        return next(product for product in self.products if product["name"] == name)
+
+    def order(self, number: int) -> dict:
+        return next(order for order in self.orders if order["id"] == number)
+
+    def names(self, *, options: bool = False, in_cart: bool = False) -> list[str]:
+        """Names of the products that can be bought, with or without a choice of size or color."""
+        held = {name for name, _ in map(_item, self.cart)}
+        return [p["name"] for p in self.products
+                if p["stock"] and bool(p["options"]) == options and (in_cart or p["name"] not in held)]
+
+
+@functools.cache
+def seed_shop() -> Shop:
+    database = open_database(shopping_seed.seed_database())
+
+    def records(query: str, *values) -> list[dict]:
+        return [dict(row) for row in database.execute(query, values)]
+
+    products = records("SELECT p.*, c.name AS category_name, (SELECT round(avg(stars), 1) FROM reviews WHERE product = p.id) AS rating "
+                       "FROM products p JOIN categories c ON c.id = p.category ORDER BY p.id")
+    for product in products:
+        product["reviews"] = records("SELECT * FROM reviews WHERE product = ? ORDER BY id DESC", product["id"])
+    label = "p.name || iif(i.choice = '', '', ', ' || i.choice) AS label"
+    orders = records("SELECT * FROM orders WHERE customer = ? ORDER BY id", CUSTOMER)
+    for order in orders:
+        order["items"] = records(f"SELECT i.*, {label} FROM order_items i JOIN products p ON p.id = i.product "
+                                 "WHERE order_id = ? ORDER BY i.id", order["id"])
+        order["cents"] = order["shipping_cents"] + sum(item["quantity"] * item["cents"] for item in order["items"])
+    cart = records(f"SELECT i.*, {label} FROM cart i JOIN products p ON p.id = i.product WHERE customer = ? ORDER BY i.id", CUSTOMER)
+    wishes = records("SELECT p.name FROM wishes w JOIN products p ON p.id = w.product WHERE customer = ? ORDER BY w.id", CUSTOMER)
+    shop = Shop(tuple(products), tuple(orders), tuple(records("SELECT * FROM customers ORDER BY id")),
+                tuple(f"{item['label']} x{item['quantity']}" for item in cart), tuple(wish["name"] for wish in wishes))
+    database.close()
+    return shop
+
+
+@dataclass(frozen=True)
+class Template:
+    name: str
+    phrasings: tuple[str, ...]
+    fillings: Callable[[Shop, random.Random], list[dict]]
+    evaluation: Callable[[Shop, dict], dict]
+    train: int                       # tasks made for training; 0: a template that is never trained on
+    test: int
+    login: bool = True
+
+
+# --- evaluation records ----------------------------------------------------------------------------------------------------------
+
+def _record(kind: str, **fields) -> dict:
+    empty = {"reference_answers": None, "reference_url": "", "program_html": []}
+    return {"eval_types": [kind], **empty, **fields}
+
+
+def _answer(text: str) -> dict:
+    return _record("string_match", reference_answers={"exact_match": text})
+
+
+def _url(path: str) -> dict:
+    return _record("url_match", reference_url=f"__SHOPPING__{path}", url_note="GOLD in PRED")
+
+
+def _state(path: str, **wanted_by_locator: str) -> dict:
+    locators = {"cart": CART, "wishes": WISHES, "account": ACCOUNT, "items": ORDER_ITEMS, "reviews": REVIEWS, "heading": HEADING,
+                "shipping": SHIPPING_CELL, "address": ADDRESS_CELL, "email": EMAIL}
+    return _record("program_html", program_html=[
+        {"url": f"__SHOPPING__{path}", "locator": locators[name], "required_contents": {"exact_match": wanted}}
+        for name, wanted in wanted_by_locator.items()])
+
+
+def _cart_state(items: list[str]) -> dict:
+    return _state("/cart", cart="; ".join(items))
+
+
+def _item(text: str) -> tuple[str, int]:
+    """``"Ocean Steel Backpack, Red x2"`` gives the product's name and the quantity."""
+    label, quantity = text.rsplit(" x", 1)
+    return label.split(", ")[0], int(quantity)
+
+
+def _account_state(shop: Shop, newsletter: bool = False, **changes: str) -> dict:
+    customer = {**shop.customers[CUSTOMER - 1], **changes}
+    fields = [customer[field] for field in ("name", "street", "city", "zip", "phone")]
+    return _state("/account", account="; ".join([*fields, str(newsletter).lower()]))
+
+
+# --- fillings --------------------------------------------------------------------------------------------------------------------
+
+def _products(shop, rng):
+    return [{"product": product["name"]} for product in shop.products]
+
+
+def _buyable(shop, rng):
+    return [{"product": name} for name in shop.names()]
+
+
+def _order_numbers(shop, rng):
+    return [{"order": order["id"]} for order in shop.orders]
+
+
+def _pairs(values: list, rng: random.Random, count: int = 60) -> list[dict]:
+    """Random pairs; no two hold the same values, in whatever order."""
+    pairs = {frozenset(pair): pair for pair in (rng.sample(values, 2) for _ in range(count))}
+    return [{"first": first, "second": second} for first, second in pairs.values()]
+
+
+def _priced_pairs(shop, rng):
+    pairs = _pairs([product["name"] for product in shop.products], rng)
+    return [pair for pair in pairs if shop.product(pair["first"])["cents"] != shop.product(pair["second"])["cents"]]
+
+
+def _order_pairs(shop, rng):
+    pairs = _pairs([order["id"] for order in shop.orders], rng)
+    return [pair for pair in pairs if shop.order(pair["first"])["cents"] != shop.order(pair["second"])["cents"]]
+
+
+def _star_counts(shop, rng):
+    return [{"product": product["name"], "stars": f"{review['stars']} star{'s' if review['stars'] != 1 else ''}"}
+            for product in shop.products for review in product["reviews"]
+            if sum(other["stars"] == review["stars"] for other in product["reviews"]) == 1 and len(product["reviews"]) > 1]
+
+
+def _unknown_products(shop, rng):
+    nouns = [noun for nouns, _, _ in CATEGORIES.values() for noun in nouns]
+    return [{"fact": rng.choice(("price", "rating", "stock")), "product": f"{look} {material} {noun}"}
+            for look in UNUSED_LOOKS for material in MATERIALS for noun in nouns]
+
+
+def _searches(shop, rng):
+    return [{"words": f"{product['name'].split()[0]} {product['name'].split()[-1]}".lower()} for product in shop.products]
+
+
+def _options(shop, rng):
+    return [{"product": name, "option": shop.product(name)["option_name"].lower(), "choice": choice}
+            for name in shop.names(options=True) for choice in shop.product(name)["options"].split("|")]
+
+
+def _held(shop, rng):
+    return [{"place": "cart", "product": _item(item)[0]} for item in shop.cart] + \
+           [{"place": "wish list", "product": name} for name in shop.wishes]
+
+
+def _fresh_logins(shop, rng):
+    return [{"email": customer["email"], "password": customer["password"]} for customer in shop.customers[CUSTOMER:]]
+
+
+# --- evaluations that take more than a line --------------------------------------------------------------------------------------
+
+def _extreme(shop: Shop, filling: dict) -> dict:
+    products = [product for product in shop.products if product["category_name"] == filling["category"]]
+    choose = min if filling["extreme"] == "cheapest" else max
+    return _answer(choose(products, key=lambda product: product["cents"])["name"])
+
+
+def _dearer_order(shop: Shop, filling: dict) -> dict:
+    number = max(filling["first"], filling["second"], key=lambda number: shop.order(number)["cents"])
+    return _answer(f"{number} |OR| Order {number}")
+
+
+def _removed(shop: Shop, filling: dict) -> dict:
+    if filling["place"] == "cart":
+        return _cart_state([item for item in shop.cart if _item(item)[0] != filling["product"]])
+    return _state("/wishlist", wishes="; ".join(name for name in shop.wishes if name != filling["product"]))
+
+
+def _changed_quantity(shop: Shop, filling: dict) -> dict:
+    return _cart_state([re.sub(r" x[0-9]+$", f" x{filling['quantity']}", item) if _item(item)[0] == filling["product"] else item
+                        for item in shop.cart])
+
+
+def _reviewed(shop: Shop, filling: dict) -> dict:
+    product = shop.product(filling["product"])
+    author = shop.customers[CUSTOMER - 1]["name"].split()[0]
+    rows = [(author, filling["stars"], filling["text"])] + [(r["author"], r["stars"], r["text"]) for r in product["reviews"]]
+    return _state(f"/product/{product['slug']}", reviews="; ".join(
+        f"{who} | {stars} star{'s' if stars != 1 else ''} | {text}" for who, stars, text in rows))
+
+
+def _ordered(shop: Shop, filling: dict) -> dict:
+    number = max(order["id"] for order in shop.orders) + 1
+    customer = shop.customers[CUSTOMER - 1]
+    return _state("/orders/latest", heading=f"Order {number}", items="; ".join([*shop.cart, f"{filling['product']} x1"]),
+                  shipping=filling["shipping"], address="{name}, {street}, {city} {zip}".format(**customer))
+
+
+TEMPLATES = (
+    # questions
+    Template("product_price", ("What is the price of {{product}}?", "How much does {{product}} cost?"), _products,
+             lambda shop, f: _answer(money(shop.product(f["product"])["cents"])), 14, 3),
+    Template("product_rating", ("What is the rating of {{product}}?",), _products,
+             lambda shop, f: _answer(str(shop.product(f["product"])["rating"])), 12, 3),
+    Template("product_stock", ("How many {{product}} are in stock?", "What is the stock of {{product}}?"), _products,
+             lambda shop, f: _answer(str(shop.product(f["product"])["stock"])), 12, 3),
+    Template("review_author", ("Who gave {{product}} {{stars}}?", "Who rated {{product}} with {{stars}}?"), _star_counts,
+             lambda shop, f: _answer(next(r["author"] for r in shop.product(f["product"])["reviews"]
+                                          if r["stars"] == int(f["stars"][0]))), 12, 3),
+    Template("category_extreme", ("Which product in {{category}} is the {{extreme}}?", "What is the {{extreme}} product in {{category}}?"),
+             lambda shop, rng: [{"category": c, "extreme": e} for c in CATEGORIES for e in ("cheapest", "most expensive")],
+             _extreme, 12, 4),
+    Template("compare_price", ("Which is cheaper, {{first}} or {{second}}?",), _priced_pairs,
+             lambda shop, f: _answer(min(f["first"], f["second"], key=lambda name: shop.product(name)["cents"])), 14, 3),
+    Template("order_status", ("What is the status of order {{order}}?",), _order_numbers,
+             lambda shop, f: _answer(shop.order(f["order"])["status"]), 12, 3),
+    Template("order_total", ("What is the total of order {{order}}?", "How much did order {{order}} cost?"), _order_numbers,
+             lambda shop, f: _answer(money(shop.order(f["order"])["cents"])), 12, 3),
+    Template("order_quantity", ("How many {{item}} are in order {{order}}?",),
+             lambda shop, rng: [{"item": item["label"], "order": order["id"]} for order in shop.orders for item in order["items"]],
+             lambda shop, f: _answer(str(next(item["quantity"] for item in shop.order(f["order"])["items"]
+                                              if item["label"] == f["item"]))), 12, 3),
+    Template("order_compare", ("Which order cost more, {{first}} or {{second}}?",), _order_pairs, _dearer_order, 12, 3),
+    Template("no_such_product", ("What is the {{fact}} of {{product}}?",), _unknown_products, lambda shop, f: _answer("N/A"), 14, 3),
+    # navigation
+    Template("open_category", ("Open {{category}} sorted by {{sort}}.", "Show {{category}} sorted by {{sort}}."),
+             lambda shop, rng: [{"category": c, "sort": SORTS[s][0]} for c in CATEGORIES for s in SORTS if s != "name"],
+             lambda shop, f: _url(f"/category/{slug_of(f['category'])}?sort=" + next(s for s in SORTS if SORTS[s][0] == f["sort"])), 14, 4),
+    Template("open_product", ("Open the page of {{product}}.", "Show me {{product}}."), _products,
+             lambda shop, f: _url(f"/product/{slug_of(f['product'])}"), 12, 3),
+    Template("open_search", ("Search for {{words}}.", "Show the results for {{words}}."), _searches,
+             lambda shop, f: _url(f"/search?q={f['words'].replace(' ', '+')}"), 10, 3),
+    Template("open_order", ("Open order {{order}}.", "Show me order {{order}}."), _order_numbers,
+             lambda shop, f: _url(f"/orders/{f['order']}"), 10, 3),
+    # changes of state
+    Template("cart_add", ("Add {{product}} to the cart.", "Put {{product}} in the cart."), _buyable,
+             lambda shop, f: _cart_state([*shop.cart, f"{f['product']} x1"]), 16, 4),
+    Template("cart_add_quantity", ("Add {{quantity}} {{product}} to the cart.",),
+             lambda shop, rng: [{"quantity": rng.randint(2, 9), **filling} for filling in _buyable(shop, rng)],
+             lambda shop, f: _cart_state([*shop.cart, f"{f['product']} x{f['quantity']}"]), 14, 3),
+    Template("cart_add_option", ("Add {{product}} in {{option}} {{choice}} to the cart.",), _options,
+             lambda shop, f: _cart_state([*shop.cart, f"{f['product']}, {f['choice']} x1"]), 14, 3),
+    Template("wish_add", ("Add {{product}} to the wish list.", "Put {{product}} on the wish list."),
+             lambda shop, rng: [{"product": p["name"]} for p in shop.products if p["name"] not in shop.wishes],
+             lambda shop, f: _state("/wishlist", wishes="; ".join([*shop.wishes, f["product"]])), 14, 3),
+    Template("cart_quantity", ("Change the quantity of {{product}} in the cart to {{quantity}}.",),
+             lambda shop, rng: [{"product": _item(item)[0], "quantity": q} for item in shop.cart for q in range(2, 10) if q != _item(item)[1]],
+             _changed_quantity, 12, 3),
+    Template("remove_item", ("Remove {{product}} from the {{place}}.",), _held, _removed, 9, 3),
+    Template("place_order", ("Add {{product}} to the cart and place the order with {{shipping}} shipping.",),
+             lambda shop, rng: [{**filling, "shipping": rng.choice(list(SHIPPING))} for filling in _buyable(shop, rng)], _ordered, 12, 3),
+    Template("change_phone", ("Change my phone to {{phone}}.", "Set my phone number to {{phone}}."),
+             lambda shop, rng: [{"phone": f"555-{rng.randint(100, 9999):04d}"} for _ in range(40)],
+             lambda shop, f: _account_state(shop, phone=f["phone"]), 12, 3),
+    Template("newsletter_zip", ("Change my zip to {{zip}} and subscribe to the newsletter.",),
+             lambda shop, rng: [{"zip": str(rng.randint(10000, 99999))} for _ in range(40)],
+             lambda shop, f: _account_state(shop, newsletter=True, zip=f["zip"]), 12, 3),
+    Template("write_review", ("Give {{product}} {{stars}} stars with the review {{text}}.",),
+             lambda shop, rng: [{**filling, "stars": rng.randint(2, 5), "text": rng.choice(PRAISE)} for filling in _products(shop, rng)],
+             _reviewed, 12, 3),
+    Template("log_in", ("Log in as {{email}} with the password {{password}}.",), _fresh_logins,
+             lambda shop, f: _state("/account", email=f["email"]), 10, 3, login=False),
+    # never trained on: skills that other templates teach, put together or turned to something else
+    Template("order_shipping", ("What is the shipping of order {{order}}?",), _order_numbers,
+             lambda shop, f: _answer(shop.order(f["order"])["shipping"]), 0, 8),
+    Template("cart_add_two", ("Add {{first}} and {{second}} to the cart.",),
+             lambda shop, rng: _pairs(shop.names(), rng),
+             lambda shop, f: _cart_state([*shop.cart, f"{f['first']} x1", f"{f['second']} x1"]), 0, 8),
+)
+
+
+def make_tasks(seed: int = 0) -> tuple[list[Task], list[Task]]:
+    """The training tasks and the test tasks; the same for the same seed. No filling, and no intent, is in both."""
+    train: list[Task] = []
+    test: list[Task] = []
+    for template in TEMPLATES:
+        rng = random.Random(f"{seed} {template.name}")
+        fillings = list({tuple(filling.items()): filling for filling in template.fillings(seed_shop(), rng)}.values())
+        rng.shuffle(fillings)
+        needed = template.train + template.test
+        if len(fillings) < needed:
+            raise ValueError(f"the template {template.name} has {len(fillings)} fillings; {needed} are needed")
+        for index, filling in enumerate(fillings[:needed]):
+            is_test = index >= template.train
+            split = "train" if not is_test else "seen_template" if template.train else "unseen_template"
+            task = _make_task(template, filling, rng.choice(template.phrasings), split, f"pocket.{template.name}.{index}")
+            (test if is_test else train).append(task)
+    return train, test
+
+
+def _make_task(template: Template, filling: dict, phrasing: str, split: str, task_id: str) -> Task:
+    intent = phrasing
+    for name, value in filling.items():
+        intent = intent.replace("{{" + name + "}}", str(value))
+    return Task(task_id=task_id, sites=("shopping",), start_url="__SHOPPING__/", intent=intent, intent_template=phrasing,
+                intent_template_id=template.name, instantiation_dict=filling, require_login=template.login, require_reset=False,
+                eval=template.evaluation(seed_shop(), filling), split=split)
