@@ -1,0 +1,64 @@
+"""An RL step's tasks and minibatches are functions of its number and seed; its metrics are worked out by hand."""
+
+import math
+
+import pytest
+import torch
+
+from wr1_utils.training.packing import Sequence, build_row
+from wr1_utils.training.tally import Batch, Tally, deal, tasks_of_step
+from wr1_utils.trajectory import Trajectory, Turn
+
+
+def test_every_task_comes_once_before_any_comes_again():
+    tasks = list("abcdefg")
+    drawn = [t for step in range(1, 8) for t in tasks_of_step(tasks, step, 4, seed=3)]
+    for start in range(0, 28, 7):
+        assert sorted(drawn[start : start + 7]) == tasks
+    assert tasks_of_step(tasks, 5, 4, seed=3) == drawn[16:20]
+    assert tasks_of_step(tasks, 1, 7, seed=4) != drawn[:7]
+
+
+def test_dealing_keeps_groups_whole_and_loses_nobody():
+    groups = [[(g, m) for m in range(4)] for g in range(6)]
+    parts = deal(groups, 3, seed=0)
+    assert sorted(x for p in parts for x in p) == sorted(x for g in groups for x in g)
+    assert [len(p) for p in parts] == [8, 8, 8]
+    assert all(len({m for m in p if m[0] == g}) in (0, 4) for p in parts for g in range(6))
+    assert [len(p) for p in deal([[1, 2, 3, 4]], 2, seed=0)] == [2, 2]
+    assert deal([], 2, seed=0) == [[], []]
+
+
+def trajectory(status, reward, turns, benchmark="pocket"):
+    turn = Turn("u", "t", "page", [1, 2], [3, 4], [-1.0, -1.0], "r", "", "", 0.1, 0.1)
+    about = dict(run="r", site="shopping", template="t", split="train", intent="i", group=0, member=0, seed=0, policy="p")
+    return Trajectory(
+        task_id="1", benchmark=benchmark, status=status, reward=reward, answer=None, error="", seconds=1.0,
+        turns=[turn] * turns, **about,
+    )  # fmt: skip
+
+
+def test_metrics_by_hand():
+    trajectories = [
+        trajectory("success", 1.0, 2),
+        trajectory("failure", 0.0, 4),
+        trajectory("infrastructure", None, 1),
+        trajectory("success", 1.0, 1, "miniwob"),
+    ]
+    tally = Tally(3, trajectories, groups=2, flat_groups=1, refused=0, seconds_rollout=8.0)
+    row = build_row([Sequence([1, 2], [3, 4], [-1.0, -1.0], 0, 0)])
+    logp = torch.tensor([-1.0, -1.0 + math.log(1.5)])  # ratios 1 and 1.5
+    batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]))
+    tally.add(batch, logp, torch.tensor([0.2, 0.4]), loss=-0.7, clip=0.2, fresh=True)
+    metrics = tally.metrics(seconds_update=2.0)
+    assert metrics["reward"] == metrics["success_rate"] == pytest.approx(2 / 3)
+    assert metrics["success_rate_pocket"] == 0.5 and metrics["success_rate_miniwob"] == 1
+    assert metrics["infrastructure"] == 1 and metrics["flat_groups"] == 1
+    assert metrics["turns"] == pytest.approx(7 / 3) and metrics["trajectory_tokens"] == pytest.approx(14 / 3)
+    assert metrics["reply_tokens"] == 2
+    assert metrics["clip_fraction"] == 0.5 and metrics["kl"] == pytest.approx(0)
+    assert metrics["entropy"] == pytest.approx(0.3)
+    assert metrics["mismatch"] == pytest.approx(math.log(1.5) / 2)
+    # KL(recorded ‖ recomputed): d = log 1.5 on one of two tokens, 1.5 − log 1.5 − 1
+    assert metrics["mismatch_k3"] == pytest.approx((1.5 - math.log(1.5) - 1) / 2, rel=1e-5)
+    assert metrics["tokens_per_second"] == pytest.approx((4 + 14) / 10)
