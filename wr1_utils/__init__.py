@@ -24,6 +24,21 @@ _HOME = {  # public name -> the module that holds it
     "load_policy": "agent.hf_engine",
     "describe": "trajectory",
     "read_trajectories": "trajectory",
+    "environment_stamp": "runs",
+    "find_run": "runs",
+    "record": "notebook",
+    "recorded": "notebook",
+    "Stepper": "stepper",
+    "count_tasks": "analysis.tables",
+    "count_episodes": "analysis.tables",
+    "load_evaluations": "analysis.tables",
+    "main_table": "analysis.tables",
+    "make_tables": "analysis.tables",
+    "make_reward_curve": "analysis.tables",
+    "compact_table": "analysis.tables",
+    "draw_loss": "analysis.figures",
+    "draw_reward_curve": "analysis.figures",
+    "draw_success_rates": "analysis.figures",
 }
 
 __all__ = sorted(_HOME)

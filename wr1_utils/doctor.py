@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from wr1_utils.errors import WR1Error
 from wr1_utils.settings import ROOT, load_settings, project_path
@@ -61,7 +62,7 @@ def browser_version(setting: str = "") -> tuple[str, str]:
 
 def _python() -> Finding:
     good = sys.version_info[:2] == (3, 11)
-    return Finding("python", f"{platform.python_version()} ({sys.prefix})", good, True, "use Python 3.11; ./wr1 finds it by itself if it is installed")
+    return Finding("python", f"{platform.python_version()} ({_shown(sys.prefix)})", good, True, "use Python 3.11; ./wr1 finds it by itself if it is installed")
 
 
 def _torch() -> Finding:
@@ -89,7 +90,7 @@ def _gpu() -> Finding:
 def _browser() -> Finding:
     try:
         path, version = browser_version(load_settings("laptop").browser.path)
-        return Finding("browser", f"{version} ({path})")
+        return Finding("browser", f"{version} ({_shown(path)})")
     except WR1Error as error:
         return Finding("browser", str(error), False, True, "./wr1 demo installs one; or, as root: apt-get install chromium-headless-shell")
 
@@ -118,6 +119,14 @@ def _benchmarks(browser: bool) -> list[Finding]:
     unset = [name for name in _WEBARENA if not os.environ.get(name)]
     webarena = f"addresses not set: {', '.join(unset)}" if unset else "addresses set; this version runs pocket and miniwob only"
     return [Finding("pocket", "runs in this process" if browser else wait, browser, True, "see browser above"), pages, Finding("webarena", webarena, good=False)]
+
+
+def _shown(path: str) -> str:
+    """A path for a report that may be passed on: from the repository or the home folder, where it is in one of them."""
+    for folder, name in ((ROOT, ""), (Path.home(), "~/")):
+        if Path(path).is_relative_to(folder):
+            return name + str(Path(path).relative_to(folder))
+    return path
 
 
 if __name__ == "__main__":  # python -m wr1_utils.doctor: the set-up script asks whether a browser starts

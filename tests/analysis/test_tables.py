@@ -10,6 +10,7 @@ from wr1_utils.analysis import tables
 from wr1_utils.analysis.tables import AnalysisError
 from wr1_utils.runs import find_run
 from wr1_utils.settings import ROOT, load_settings
+from wr1_utils.tasks.task import Task
 from wr1_utils.trajectory import Trajectory, Turn, write_trajectories
 
 
@@ -158,3 +159,11 @@ def _tracked(path: str) -> str:
 def test_analysis_needs_no_model():
     code = "import sys, wr1_utils.analysis.tables, wr1_utils.analysis.figures; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_tasks_and_episodes_are_counted_by_template():
+    tasks = [Task(str(n), ("shopping",), "__SHOPPING__/", f"Buy mug {n}", "Buy {{x}}", 7, {}, False, False, {}, "train") for n in range(3)]
+    counted = row(tables.count_tasks(tasks), benchmark="pocket", split="train", template="7")
+    assert (counted["tasks"], counted["example"]) == (3, "Buy mug 0")
+    counted = row(tables.count_episodes([episode("0", 1.0), episode("1", 0.0, turns=4), episode("2", None)]), template="1")
+    assert tuple(counted[["episodes", "successes", "errors"]]) == (3, 1, 1) and counted["turns"] == pytest.approx(8 / 3)

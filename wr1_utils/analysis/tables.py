@@ -15,7 +15,8 @@ from wr1_utils.analysis.stats import paired_difference, wilson
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import Run
 from wr1_utils.settings import ROOT, Settings, project_path
-from wr1_utils.trajectory import read_trajectories
+from wr1_utils.tasks.task import Task
+from wr1_utils.trajectory import Trajectory, read_trajectories
 
 METHODS = ("base", "bc", "filtered_bc", "awr", "r1", "r1_zero", "r1_cot")  # the order of rows
 METHOD_NAMES = {"base": "Base", "bc": "BC", "filtered_bc": "Filtered BC", "awr": "AWR", "r1": "R1", "r1_zero": "R1-Zero", "r1_cot": "R1-CoT"}
@@ -93,6 +94,20 @@ def comparison_table(episodes: pd.DataFrame, pairs=COMPARISONS, seed: int = 0, r
                          "difference": found.mean, "low": found.low, "high": found.high, "resamples": resamples, "bootstrap_seed": seed})
     columns = ["benchmark", "method", "reference", "tasks", "unpaired", "difference", "low", "high", "resamples", "bootstrap_seed"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def count_tasks(tasks: list[Task]) -> pd.DataFrame:
+    """For a look at a task set: number of tasks and one intent of each benchmark, split and template."""
+    rows = pd.DataFrame([{"benchmark": t.benchmark, "split": t.split, "template": str(t.intent_template_id), "intent": t.intent} for t in tasks])
+    return rows.groupby(["benchmark", "split", "template"], sort=False)["intent"].agg(tasks="size", example="first").reset_index()
+
+
+def count_episodes(trajectories: list[Trajectory]) -> pd.DataFrame:
+    """For a look at rollouts or demonstrations: episodes, successes, errors and mean turns of each benchmark and template."""
+    rows = pd.DataFrame([{"benchmark": t.benchmark, "template": t.template, "success": t.status == "success", "error": not t.valid,
+                          "turns": len(t.turns)} for t in trajectories])
+    groups = rows.groupby(["benchmark", "template"], sort=False)
+    return groups.agg(episodes=("success", "size"), successes=("success", "sum"), errors=("error", "sum"), turns=("turns", "mean")).reset_index()
 
 
 def reward_curve_table(metrics: pd.DataFrame, window: int = 5) -> pd.DataFrame:

@@ -149,6 +149,13 @@ class Episode:
             work = self.place.score(self._tab.page, self._context, self.task, self._visit, self.answer)
             return await limited(work, 3 * self.limits.timeout_s, f"scoring task {self.task.task_id}")
 
+    async def screenshot(self) -> bytes:
+        """What the current tab shows, as a PNG of the viewport, for people. Raises InfrastructureError."""
+        if self._tab is None:
+            raise RuntimeError("the episode has no page yet: call reset() before screenshot()")
+        async with self.browser.active:
+            return await limited(self._tab.page.screenshot(), self.limits.timeout_s, "taking a screenshot")
+
     async def close(self) -> None:
         """Close the context and leave the world; never raises and never hangs."""
         context, visit = self._context, self._visit
