@@ -1,0 +1,148 @@
+"""M-GRPO learns from binary rewards, trains on what was recorded, and an interrupted run ends where an uninterrupted one does.
+
+The episodes here are one-token guesses by a tiny model, so that seconds suffice; real episodes in a browser are in
+tests/notebooks and tests/test_rollout.py.
+"""
+
+import dataclasses
+
+import pytest
+import torch
+
+from wr1_utils.agent.hf_engine import load_model
+from wr1_utils.agent.policy import ModelError, Request
+from wr1_utils.rollout import reply_seed
+from wr1_utils.runs import open_run
+from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.tasks.task import Task
+from wr1_utils.training import rl
+from wr1_utils.training.packing import forward_logprobs
+from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
+
+TASKS = [Task(str(i), ("shopping",), "", f"guess {i}", "guess", "guess", {}, False, False, {}, "train") for i in range(8)]
+
+
+class GuessingGame:
+    """Stands in for the browser: one turn, reward 1 for an even first token; member 3 of task 0 is lost each time."""
+
+    def __init__(self, settings, stop_after=None):
+        self.calls, self.stop_after = 0, stop_after
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, tasks, policy, *, group, temperature, seed, run):
+        self.calls += 1
+        if self.calls == self.stop_after:
+            raise KeyboardInterrupt
+        requests = [
+            Request([10, 20 + int(t.task_id)], 2, temperature, reply_seed(seed, t.task_id, m, 0)) for t in tasks for m in range(group)
+        ]
+        return [self._trajectory(i, tasks[i // group], i % group, q, r) for i, (q, r) in enumerate(zip(requests, policy.generate(requests)))]
+
+    def _trajectory(self, i, task, member, request, reply):
+        lost = task.task_id == "0" and member == 3
+        reward = None if lost else float(reply.ids[0] % 2 == 0)
+        status = "infrastructure" if lost else "success" if reward else "failure"
+        turn = Turn("", "", "", request.context_ids, reply.ids, reply.logprobs, reply.text, "", "", 0.0, 0.0)
+        return Trajectory("r", task.task_id, "pocket", "shopping", "guess", "train", "", i, member, 0, "p", status, reward, None, "", 0.0, [turn])
+
+
+@pytest.fixture
+def settings(tiny_model, tmp_path):
+    return load_settings(
+        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model)},
+        rl=dict(steps=6, tasks_per_step=4, group_size=8, minibatches=2, learning_rate=1e-3, beta=0.01, save_every=1, rows="tree"),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def game(monkeypatch):
+    monkeypatch.setattr(rl, "train_tasks", lambda settings: TASKS)
+    monkeypatch.setattr(rl, "Rollout", GuessingGame)
+
+
+def final_weights(run):
+    return torch.cat([p.flatten() for p in load_model(run.checkpoints / "final")[0].parameters()])
+
+
+def test_reward_rises_and_every_step_is_told(settings, game):
+    run = rl.train_rl(dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, steps=16, learning_rate=5e-3)), "r1_zero")
+    metrics = run.metrics()
+    assert metrics["step"].tolist() == list(range(1, 17))
+    assert metrics["success_rate"].tail(3).mean() > metrics["success_rate"].head(3).mean() + 0.2
+    assert metrics["mismatch"].max() < 1e-4 and metrics["mismatch_k3"].max() < 1e-6
+    assert metrics["infrastructure"].sum() == sum(
+        sum(not t.valid for t in read_trajectories(f)) for f in run.folder.glob("rollouts/*.parquet")
+    ) > 0
+    assert run.summary()["steps"] == 16
+    assert rl.train_rl(settings, "r1_zero").folder == run.folder  # other settings: a new run, the old one set aside
+    assert (run.folder.parent / f"{run.name}.old").is_dir()
+
+
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(settings, game, monkeypatch, capsys, tmp_path):
+    whole = final_weights(rl.train_rl(settings, "r1_zero"))
+    other = dataclasses.replace(settings, results=str(tmp_path / "again"), checkpoints=str(tmp_path / "again-weights"))
+    monkeypatch.setattr(rl, "Rollout", lambda s: GuessingGame(s, stop_after=4))
+    with pytest.raises(KeyboardInterrupt):
+        rl.train_rl(other, "r1_zero")
+    cut = tmp_path / "again-weights" / "smoke" / "rl-r1_zero-s0" / "checkpoint-8"
+    cut.mkdir()  # a checkpoint whose writing was cut off
+    (cut / "model.safetensors").write_bytes(b"half")
+    monkeypatch.setattr(rl, "Rollout", GuessingGame)
+    run = rl.train_rl(other, "r1_zero")
+    assert "continuing after step 3 of 6" in capsys.readouterr().out
+    assert run.metrics()["step"].tolist() == list(range(1, 7))
+    assert torch.allclose(final_weights(run), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", ["tree", "turns"])
+def test_a_batch_split_into_rows_gives_the_same_gradient(settings, game, monkeypatch, rows):
+    """1×32 against 32×1, with shared prefixes and without: one gradient."""
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, rows=rows, minibatches=1))
+    gradients = []
+    for row_tokens in (8192, 1):
+        monkeypatch.setattr(rl, "ROW_TOKENS", row_tokens)
+        model, tokenizer = load_model(settings.model.path)
+        run = open_run(settings, "rl", f"split{row_tokens}")
+        trainer = rl.MGRPOTrainer(settings, run, model, tokenizer, TASKS, GuessingGame(settings))
+        assert trainer.training_step(model, []).isfinite()
+        gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+    assert gradients[0].norm() > 0
+    assert (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4
+
+
+def test_flat_groups_move_nothing(settings, game, monkeypatch):
+    monkeypatch.setattr(GuessingGame, "_trajectory", lambda self, *a, _old=GuessingGame._trajectory: dataclasses.replace(_old(self, *a), reward=0.0, status="failure"))
+    start = torch.cat([p.flatten() for p in load_model(settings.model.path)[0].parameters()])
+    run = rl.train_rl(settings, "r1_zero")
+    assert torch.equal(final_weights(run), start)
+    assert (run.metrics()["flat_groups"] == 4).all()
+
+
+def test_what_cannot_be_trained_is_said_in_one_sentence(settings, game):
+    with pytest.raises(SettingsError, match="no RL variant 'r2'"):
+        rl.train_rl(settings, "r2")
+    with pytest.raises(ModelError, match="02_bc_warmup"):
+        rl.train_rl(settings, "r1")
+    with pytest.raises(SettingsError, match="tasks_per_step is 9"):
+        rl.train_rl(dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, tasks_per_step=9)), "r1_zero")
+
+
+def test_the_reference_policy_is_the_start_of_rl(settings, game):
+    model, tokenizer = load_model(settings.model.path)
+    trainer = rl.MGRPOTrainer(settings, open_run(settings, "rl", "ref"), model, tokenizer, TASKS, GuessingGame(settings))
+    trainer._new_step(1)
+    batch = next(b for part in trainer.minibatches for b in part)
+    model.set_attn_implementation("wr1_tree")
+    with torch.no_grad():
+        logp, _ = forward_logprobs(model, batch.row, settings.rl.temperature)
+        assert torch.allclose(logp, batch.ref_logp, atol=1e-5)
+        for p in model.parameters():
+            p.add_(0.1 * torch.randn_like(p))
+        moved, _ = forward_logprobs(model, batch.row, settings.rl.temperature)
+    assert torch.allclose(trainer._reference(batch.row), batch.ref_logp, atol=1e-6)
+    assert (moved - batch.ref_logp).abs().max() > 1e-2
