@@ -1,0 +1,128 @@
+"""Episodes in real Chromium on MiniWoB++ pages: order, limits, and faults that are never scored as the agent's."""
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from wr1_utils.agent.hf_engine import HFPolicy, load_model, load_tokenizer
+from wr1_utils.agent.policy import Reply, Request
+from wr1_utils.agent.prompt import reply_ids
+from wr1_utils.rollout import Rollout, _Batcher, reply_seed
+from wr1_utils.settings import load_settings
+from wr1_utils.tasks.miniwob import MiniWob, make_tasks
+from wr1_utils.web.episode import InfrastructureError
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return load_settings("smoke", tasks={"benchmarks": ["miniwob"]}, episode={"turn_limit": 3, "context_tokens": 4000}, rollout={"retries": 1})
+
+
+@pytest.fixture(scope="module")
+def rollout(settings):
+    with Rollout(settings) as rollout:
+        yield rollout
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_model):
+    return load_tokenizer(tiny_model)
+
+
+class Parrot:
+    """Answers every context with one text (for unit tests of the loop; real policies are tested below)."""
+
+    name = "parrot"
+
+    def __init__(self, tokenizer, text):
+        self.tokenizer, self.text, self.batches = tokenizer, text, []
+
+    def generate(self, requests: list[Request]) -> list[Reply]:
+        self.batches.append(len(requests))
+        ids = reply_ids(self.tokenizer, self.text)
+        return [Reply(ids, [-1.0] * len(ids), self.text) for _ in requests]
+
+
+def click(number):
+    return f'<think>t</think><answer>do(action="Click", element="{number}")</answer>'
+
+
+def test_experts_succeed_and_come_back_in_order(rollout, tokenizer):
+    tasks = make_tasks("train", 2, ["click-test-2", "enter-text", "choose-list"])
+    trajectories = rollout.demonstrate(tasks, tokenizer, run="d")
+    assert [t.task_id for t in trajectories] == [t.task_id for t in tasks]
+    assert [t.status for t in trajectories] == ["success"] * 6
+    enter = next(t for t in trajectories if t.template == "enter-text")
+    assert enter.intent and enter.turns[0].context_ids and not enter.turns[0].logprobs
+    assert tokenizer.decode(enter.turns[0].reply_ids[:-1]) == enter.turns[0].reply
+    assert enter.intent in tokenizer.decode(enter.turns[0].context_ids)
+    assert enter.turns[0].reply in tokenizer.decode(enter.turns[1].context_ids)
+    assert enter.turns[0].observation not in tokenizer.decode(enter.turns[1].context_ids)
+
+
+def test_members_of_a_group_and_limits(rollout, tokenizer):
+    right, wrong = make_tasks("train", 1, ["click-test-2"]), make_tasks("train", 1, ["enter-text"])
+    wanted = 0 if "button ONE [0]" in rollout.demonstrate(right, tokenizer)[0].turns[0].observation else 1
+    for number, status in ((wanted, "success"), (1 - wanted, "failure")):
+        members = rollout.run(right, Parrot(tokenizer, click(number)), group=3)
+        assert [(t.group, t.member, t.status) for t in members] == [(0, m, status) for m in range(3)]
+    cut = rollout.run(wrong, Parrot(tokenizer, "no call at all"), group=2)
+    assert [(t.status, t.reward, len(t.turns), t.answer) for t in cut] == [("turn_limit", 0.0, 3, None)] * 2
+    assert "invalid" in cut[0].turns[0].error and cut[0].turns[0].action == ""
+    assert "invalid" in cut[0].turns[1].observation  # the agent is told
+
+
+def test_a_context_that_is_full_ends_the_episode_with_its_turns_kept(settings, rollout, tokenizer, monkeypatch):
+    monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, episode=dataclasses.replace(settings.episode, context_tokens=420)))
+    trajectory = rollout.run(make_tasks("train", 1, ["enter-text"]), Parrot(tokenizer, "x" * 150))[0]
+    assert trajectory.status == "token_limit" and trajectory.reward == 0.0 and trajectory.turns
+
+
+def test_an_infrastructure_fault_is_tried_again_and_never_scored(rollout, tokenizer, monkeypatch):
+    tries = []
+
+    async def lost(self, page, task, visit):
+        if task.task_id.endswith(".1"):
+            tries.append(task.task_id)
+            raise InfrastructureError("the site went away")
+        return await begin(self, page, task, visit)
+
+    begin = MiniWob.begin
+    monkeypatch.setattr(MiniWob, "begin", lost)
+    trajectories = rollout.demonstrate(make_tasks("train", 2, ["click-test-2"]), tokenizer)
+    assert [(t.status, t.reward) for t in trajectories] == [("success", 1.0), ("infrastructure", None)]
+    assert "went away" in trajectories[1].error and len(tries) == 2
+
+
+def test_a_real_policy_is_recorded_as_the_engine_produced_it(rollout, tiny_model):
+    """Same seed, same ids, with another number of episodes in flight; log-probs one a token."""
+    tasks = make_tasks("train", 2, ["click-test-2", "focus-text-2"])
+    policy = HFPolicy(*load_model(tiny_model), "tiny")
+    first = rollout.run(tasks, policy, group=2, seed=7)
+    again = rollout.run(tasks[:1], policy, group=2, seed=7)
+    ids = lambda ts: [[turn.reply_ids for turn in t.turns] for t in ts]  # noqa: E731
+    assert ids(again) == ids(first[:2]) and ids(first[:1]) != ids(first[1:2])
+    assert all(len(turn.logprobs) == len(turn.reply_ids) > 0 for t in first for turn in t.turns)
+
+
+def test_requests_that_wait_are_answered_in_one_batch_and_a_broken_policy_stops_the_run(tokenizer):
+    policy = Parrot(tokenizer, "x")
+    request = Request([1], 1, 1.0, 0)
+
+    async def ten():
+        batcher = _Batcher(policy, 8)
+        replies = await asyncio.gather(*(batcher.reply(request) for _ in range(10)))
+        batcher.close()
+        return replies
+
+    assert [r.text for r in asyncio.run(ten())] == ["x"] * 10
+    assert sum(policy.batches) == 10 and max(policy.batches) == 8
+    policy.text = None  # cannot be tokenised
+    with pytest.raises((TypeError, ValueError)):
+        asyncio.run(ten())
+
+
+def test_seeds_differ_by_task_member_turn_and_run():
+    seeds = {reply_seed(s, t, m, n) for s in (0, 1) for t in ("a", "b") for m in (0, 1) for n in (0, 1)}
+    assert len(seeds) == 16 and all(0 <= s < 2**63 for s in seeds)
