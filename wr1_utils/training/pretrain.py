@@ -1,0 +1,212 @@
+"""Base training of the pocket model on random pages: the counterpart of an instruct model's pretraining.
+
+A plain PyTorch loop, cross-entropy on the replies only. Three stages in one run: repeated random sequences (the induction circuit settles), then mostly
+`dense` samples, then mostly samples in the agent's own format. Pages start small and grow by six lines whenever more than 90 % of element ids are right.
+Rows are padded on the right and no attention mask is passed: padding comes after everything that is trained, so a causal model never sees it.
+
+Deviation from the paper: the paper starts from an off-the-shelf instruct model; this is what stands in its place on two CPU cores.
+"""
+
+import math
+import random
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch.nn import functional
+from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
+
+from wr1_utils.agent.pocket_model import build_model, build_tokenizer
+from wr1_utils.training import pocket_tasks
+from wr1_utils.training.pocket_parts import SKILL_NAMES
+from wr1_utils.training.pocket_words import WORDS
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """What one run is made of. `tokens` counts trained positions including padding; the learning rate falls to zero as a cosine over them."""
+    seed: int = 0
+    tokens: int = 14_000_000
+    tokens_per_step: int = 4_000
+    learning_rate: float = 2e-3
+    warmup_steps: int = 100
+    sequence_steps: int = 100        # steps on repeated random sequences
+    most_lines: int = 60
+    tokenizer_samples: int = 3_000
+    save_every_s: float = 60.0
+
+
+class PretrainingError(RuntimeError):
+    """The run cannot go on: a checkpoint of other settings, or a loss that is not a number."""
+
+
+def make_tokenizer(config: Pretraining) -> PreTrainedTokenizerFast:
+    """The tokenizer, trained on random pages with replies and on the word list."""
+    rng = random.Random(f"{config.seed} tokenizer")
+    texts = [message["content"] for _ in range(config.tokenizer_samples) for message in pocket_tasks.deployment(rng, 20).messages]
+    return build_tokenizer(texts + [f"{word} {word.capitalize()} {word.capitalize()}" for word in WORDS] * (config.tokenizer_samples // 40))
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, sample: pocket_tasks.Sample) -> tuple[list[int], list[bool]]:
+    """(ids, trained) of one sample: `trained[i]` marks the reply tokens, <|im_end|> included, that the loss falls on."""
+    ids: list[int] = []
+    trained: list[bool] = []
+    last = len(sample.messages) - 1
+    for at, message in enumerate(sample.messages):
+        head = tokenizer(f"<|im_start|>{message['role']}\n").input_ids
+        body = tokenizer(f"{message['content']}<|im_end|>").input_ids
+        tail = tokenizer("\n").input_ids if at < last else []
+        counts = message["role"] == "assistant" and (sample.train_all or at == last)
+        ids += head + body + tail
+        trained += [False] * len(head) + [counts] * len(body) + [False] * len(tail)
+    return ids, trained
+
+
+def _repeated(config: Pretraining, rng: random.Random, vocabulary: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random tokens repeated with a period of 12 to 60. Returns ids [rows, 256] and trained [rows, 256] (all but the first period)."""
+    rows, trained = [], []
+    for _ in range(max(1, config.tokens_per_step // 256)):
+        period = rng.randint(12, 60)
+        once = [rng.randrange(vocabulary) for _ in range(period)]
+        rows.append((once * (256 // period + 1))[:256])
+        trained.append([at > period for at in range(256)])
+    return torch.tensor(rows), torch.tensor(trained)
+
+
+def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: int, lines: int, done: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The batch of one step, a function of its arguments alone. ids [rows, length] padded on the right, trained [rows, length] bool.
+
+    `done` is the part of the run that is over (0 to 1): the share of dense samples falls with it.
+    """
+    rng = random.Random(f"{config.seed} {step}")
+    if step < config.sequence_steps:
+        return _repeated(config, rng, len(tokenizer))
+    make = pocket_tasks.dense if rng.random() < max(0.25, 0.9 - 1.3 * done) else pocket_tasks.deployment
+    size = rng.randint(3, lines)
+    rows: list[tuple[list[int], list[bool]]] = []
+    longest = 0
+    while not rows or (len(rows) + 1) * longest <= config.tokens_per_step:
+        row = encode(tokenizer, make(rng, size))
+        if len(row[0]) <= 1_600:
+            rows.append(row)
+            longest = max(longest, len(row[0]))
+    ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
+    trained = torch.zeros((len(rows), longest), dtype=torch.bool)
+    for at, (row, mask) in enumerate(rows):
+        ids[at, :len(row)] = torch.tensor(row)
+        trained[at, :len(row)] = torch.tensor(mask)
+    return ids, trained
+
+
+def reply_loss(model: Qwen2ForCausalLM, ids: torch.Tensor, trained: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy of the trained tokens; also their targets [n] and greedy guesses [n]. Logits are made for those positions only."""
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden = model.model(input_ids=ids)[0]                       # [rows, length, width]
+        chosen = trained[:, 1:]                                      # the token at t + 1 is foretold at t
+        logits = model.lm_head(hidden[:, :-1][chosen]).float()       # [n, vocabulary]
+    targets = ids[:, 1:][chosen]
+    return functional.cross_entropy(logits, targets), targets, logits.argmax(-1)
+
+
+def learning_rate(config: Pretraining, step: int, tokens: int) -> float:
+    return config.learning_rate * min(1.0, (step + 1) / config.warmup_steps) * 0.5 * (1 + math.cos(math.pi * min(1.0, tokens / config.tokens)))
+
+
+def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | None = None, progress=print) -> Qwen2ForCausalLM:
+    """Trains the pocket model and saves model and tokenizer in `folder`. Returns the model.
+
+    With `checkpoint` (a file), the state is saved there now and then, and a run of equal settings goes on from it. Raises PretrainingError when the
+    checkpoint is of other settings.
+    """
+    tokenizer = make_tokenizer(config)
+    model = build_model(tokenizer, config.seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
+    state = {"step": 0, "tokens": 0, "lines": 6, "right": 0.0}
+    checkpoint = Path(checkpoint) if checkpoint else None
+    if checkpoint and checkpoint.exists():
+        saved = torch.load(checkpoint, weights_only=True)
+        if saved["config"] != asdict(config):
+            raise PretrainingError(f"{checkpoint} was made with other settings ({saved['config']}); remove it to start again")
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        state = saved["state"]
+        progress(f"continues at step {state['step']} from {checkpoint}")
+    id_tokens = torch.zeros(len(tokenizer), dtype=torch.bool)
+    id_tokens[[i for token, i in tokenizer.get_vocab().items() if token.startswith(" [") and token.endswith("]")]] = True
+    started, first_tokens, told, saved_at, loss_mean = time.monotonic(), state["tokens"], 0.0, time.monotonic(), 0.0
+    model.train()
+    while state["tokens"] < config.tokens:
+        step = state["step"]
+        ids, trained = make_batch(config, tokenizer, step, state["lines"], state["tokens"] / config.tokens)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(config, step, state["tokens"])
+        loss, targets, guesses = reply_loss(model, ids, trained)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        state["step"] += 1
+        state["tokens"] += ids.numel()
+        loss_mean += 0.05 * (loss.item() - loss_mean)
+        if not math.isfinite(loss_mean):
+            raise PretrainingError(f"the loss is not a number at step {step}; a lower learning_rate than {config.learning_rate} may help")
+        elements = id_tokens[targets]
+        if step >= config.sequence_steps and elements.any():
+            right = (guesses == targets)[elements].float().mean().item()
+            state["right"] += 0.05 * (right - state["right"])
+            if state["right"] > 0.9 and state["lines"] < config.most_lines:
+                state["lines"] = min(config.most_lines, state["lines"] + 6)
+                state["right"] = 0.6
+        now = time.monotonic()
+        if now - told > 10:
+            told = now
+            speed = (state["tokens"] - first_tokens) / (now - started)
+            progress(f"step {state['step']}, {state['tokens'] / 1e6:.2f} of {config.tokens / 1e6:.2f} M tokens, loss {loss_mean:.3f}, pages up to "
+                     f"{state['lines']} lines, ids right {state['right']:.0%}, {speed:.0f} tokens/s, {(config.tokens - state['tokens']) / speed / 60:.1f} min left")
+        if checkpoint and (now - saved_at > config.save_every_s or state["tokens"] >= config.tokens):
+            saved_at = now
+            checkpoint.parent.mkdir(parents=True, exist_ok=True)
+            part = checkpoint.with_suffix(".part")
+            torch.save({"config": asdict(config), "model": model.state_dict(), "optimizer": optimizer.state_dict(), "state": state}, part)
+            part.replace(checkpoint)
+    model.eval()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model
+
+
+@torch.no_grad()
+def greedy_replies(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, samples: list[pocket_tasks.Sample], batch_size: int = 24,
+                   reply_tokens: int = 160) -> list[str]:
+    """What the model writes, greedily, in place of each sample's last reply."""
+    prompts = [tokenizer.apply_chat_template(sample.messages[:-1], add_generation_prompt=True, tokenize=False) for sample in samples]
+    order = sorted(range(len(samples)), key=lambda i: len(prompts[i]))           # like lengths together: little padding
+    replies = [""] * len(samples)
+    for start in range(0, len(order), batch_size):
+        chosen = order[start:start + batch_size]
+        batch = tokenizer([prompts[i] for i in chosen], return_tensors="pt", padding=True, padding_side="left")
+        made = model.generate(input_ids=batch.input_ids, attention_mask=batch.attention_mask, do_sample=False, max_new_tokens=reply_tokens)
+        for i, row in zip(chosen, made[:, batch.input_ids.shape[1]:]):
+            replies[i] = tokenizer.decode(row, skip_special_tokens=True)
+    return replies
+
+
+def held_out(seed: int, number: int, lines: int, skill: str | None = None) -> list[pocket_tasks.Sample]:
+    """Samples in the agent's format that no training step draws (training seeds its random numbers otherwise)."""
+    rng = random.Random(f"{seed} held out {lines} {skill}")
+    return [pocket_tasks.deployment(rng, lines, skill) for _ in range(number)]
+
+
+def evaluate(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, seed: int, number: int) -> list[dict]:
+    """Rows for a table: skill, lines of the page, samples, and how many replies had the right action (`actions`, the text of <answer>) and were
+    right to the letter, thought included (`replies`). `mixed` rows hold all skills as they come in training, tasks of several parts with them."""
+    plans = [("mixed", lines) for lines in (10, 30, 60)] + [(skill, 30) for skill in sorted(SKILL_NAMES)]
+    rows = []
+    for skill, lines in plans:
+        samples = held_out(seed, number, lines, None if skill == "mixed" else skill)
+        wanted = [sample.messages[-1]["content"] for sample in samples]
+        made = greedy_replies(model, tokenizer, samples)
+        same_action = sum(a.split("</think>")[-1] == b.split("</think>")[-1] for a, b in zip(made, wanted))
+        rows.append({"skill": skill, "lines": lines, "samples": number, "actions": same_action, "replies": sum(a == b for a, b in zip(made, wanted))})
+    return rows
