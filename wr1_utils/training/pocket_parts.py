@@ -80,43 +80,52 @@ def _click_text(rng: random.Random, item: Item, named_role: bool) -> str:
 def click(rng: random.Random, labels: Labels) -> Part:
     item = random_item(rng, pick(rng, {r: w for r, w in ROLES.items() if r not in ("textbox", "select")}), labels.new())
     item.state = [s for s in item.state if s != "disabled"]
-    needs, named = [[Line([item])]], rng.random() < 0.4
-    if named and rng.random() < 0.3:         # the same label in another role
+    needs, named_role = [[Line([item])]], rng.random() < 0.4
+    if named_role and rng.random() < 0.3:    # the same label in another role
         other = rng.choice([r for r in ("link", "button", "tab", "checkbox", "option", "radio") if r != item.role])
         needs.append([Line([Item(other, item.label)])])
     elif rng.random() < 0.15:                # or as plain text
         needs.append([Line([Item(rng.choice(["heading", "text"]), item.label)])])
+    return click_on(rng, item, named_role, needs)
 
+
+def click_on(rng: random.Random, item: Item, named_role: bool, needs: list[Block]) -> Part:
     def effect() -> None:
         if item.role in ("checkbox", "radio"):
             item.state = [] if "checked" in item.state and item.role == "checkbox" else ["checked"]
         elif item.role == "tab":
             item.state = ["selected"]
     leaves = rng.random() < {"link": 0.85, "button": 0.5, "tab": 0.5, "clickable": 0.5, "menuitem": 0.7}.get(item.role, 0.0)
-    return Part("click", _click_text(rng, item, named), lambda notes: do("Click", item, None, notes), needs, effect, leaves)
+    return Part("click", _click_text(rng, item, named_role), lambda notes: do("Click", item, None, notes), needs, effect, leaves)
 
 
 def type_text(rng: random.Random, labels: Labels) -> Part:
-    value, alone = words.typed(rng), rng.random() < 0.12
     item = Item("textbox", labels.new(), "" if rng.random() < 0.7 else words.typed(rng))
-    needs = [[Line([item])]]
-    given, name, box = named(rng, value), named(rng, item.label), _role_word(rng, "textbox")
-    if alone:
-        name = f"the {box}"
+    roll, name = rng.random(), None
+    if roll < 0.12:                          # the only textbox of the page
+        name = f"the {_role_word(rng, 'textbox')}"
         item.label = item.label if rng.random() < 0.5 else ""
-    elif rng.random() < 0.1:                 # its label stands before it, as text
+    needs = [[Line([item])]]
+    if 0.12 <= roll < 0.22:                  # its label stands before it, as text
         needs = [[Line([Item("text", item.label)]), Line([item])]]
-        item.label = ""
-    elif rng.random() < 0.4:
-        name = rng.choice([f"the {name} {box}", f"the {box} {name}", f"{box} {name}"])
+        name, item.label = named(rng, item.label), ""
+    return type_into(rng, item, name, needs, avoid=frozenset({"textbox"}) if roll < 0.12 else frozenset())
+
+
+def type_into(rng: random.Random, item: Item, name: str | None, needs: list[Block], avoid: frozenset[str] = frozenset()) -> Part:
+    """`name`: what the instruction calls the textbox, if not by its label."""
+    value, box = words.typed(rng), _role_word(rng, "textbox")
+    given = named(rng, value)
+    if name is None:
+        name = named(rng, item.label)
+        name = rng.choice([name, name, f"the {name} {box}", f"the {box} {name}", f"{box} {name}"])
     text = rng.choice([f"type {given} into {name}", f"enter {given} into {name}", f"write {given} in {name}", f"fill {name} with {given}",
                        f"put {given} in {name}", f"set {name} to {given}", f"type {given} in {name}", f"in {name} enter {given}",
                        f"enter {given} as {name}", f"add {given} to {name}"])
 
     def effect() -> None:
         item.value = value
-    return Part("type", text, lambda notes: do("Type", item, value, notes), needs, effect,
-                avoid=frozenset({"textbox"}) if alone else frozenset())
+    return Part("type", text, lambda notes: do("Type", item, value, notes), needs, effect, avoid=avoid)
 
 
 def search(rng: random.Random, labels: Labels) -> Part:
@@ -310,3 +319,18 @@ SKILL_NAMES = ("click", "type", "search", "select", "in row", "read", "copy", "e
 
 def draw_part(rng: random.Random, labels: Labels) -> Part:
     return rng.choices(list(SKILLS), list(SKILLS.values()))[0](rng, labels)
+
+
+def part_on(rng: random.Random, page: Page) -> Part | None:
+    """A part about something that already stands on `page`: a click, typing into a textbox, or reading a row. None if nothing there has a name of its own."""
+    line = rng.choice(page.lines)
+    item = line.items[0]
+    if not item.label or sum(other.label == item.label for other in page.items()) > 1:
+        return None
+    if line.row and len(line.items) == 2 and item.role == "text" and line.items[1].role == "text":
+        return Part("read", _question(rng, named(rng, item.label)), lambda notes: leave(line.items[1].label, line.text()), ends=True)
+    if item.role == "textbox":
+        return type_into(rng, item, None, [])
+    if item.interactive and item.role != "select" and "disabled" not in item.state:
+        return click_on(rng, item, rng.random() < 0.3, [])
+    return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from wr1_utils.agent.experts import reply
 from wr1_utils.training.pocket_pages import Labels, Page, number_page, random_page
-from wr1_utils.training.pocket_parts import DONE, Part, draw_part, fact, leave, named, tick_several
+from wr1_utils.training.pocket_parts import DONE, Part, draw_part, fact, leave, named, part_on, tick_several
 
 SYSTEM_PROMPT = "Act on the page."
 PLACEHOLDER = "** Simplified html **"
@@ -86,14 +86,21 @@ def dense(rng: random.Random, lines: int) -> Sample:
     labels = Labels(rng)
     parts: list[Part] = []
     together = rng.random() < 0.5
-    while len(parts) < 8:
+    while len(parts) < min(5, lines // 4):              # things that need something of their own on the page
         part = draw_part(rng, labels)
-        if (part.avoid or part.page or (together and part.ends)
+        if (part.avoid or part.page or (together and part.ends) or sum(map(len, part.needs)) > lines // 2
                 or (part.skill == "extreme" and any(other.skill == "extreme" for other in parts))):
             continue
         parts.append(part)
     page = random_page(rng, labels, lines, [block for part in parts for block in part.needs])
     number_page(rng, page)
+    for _ in range(30):                                 # and others about whatever stands there
+        part = part_on(rng, page)
+        if len(parts) < 8 and part and not (together and part.ends):
+            parts.append(part)
+    rng.shuffle(parts)
+    if not parts:
+        return dense(rng, lines)
     joiner = rng.choice([" then ", ", then ", " and ", ". Then ", ", ", "; "])
     tasks = [_wrap(rng, joiner.join(part.text for part in parts))] if together else [_wrap(rng, part.text) for part in parts]
     messages = [{"role": "system", "content": SYSTEM_PROMPT}]

@@ -19,7 +19,6 @@ from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from wr1_utils.agent.pocket_model import build_model, build_tokenizer
 from wr1_utils.training import pocket_tasks
-from wr1_utils.training.pocket_parts import SKILL_NAMES
 from wr1_utils.training.pocket_words import WORDS
 
 
@@ -82,7 +81,7 @@ def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: in
     rng = random.Random(f"{config.seed} {step}")
     if step < config.sequence_steps:
         return _repeated(config, rng, len(tokenizer))
-    make = pocket_tasks.dense if rng.random() < max(0.25, 0.9 - 1.3 * done) else pocket_tasks.deployment
+    make = pocket_tasks.dense if lines < 18 or rng.random() < max(0.25, 0.9 - 1.3 * done) else pocket_tasks.deployment
     size = rng.randint(3, lines)
     rows: list[tuple[list[int], list[bool]]] = []
     longest = 0
@@ -174,39 +173,3 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return model
-
-
-@torch.no_grad()
-def greedy_replies(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, samples: list[pocket_tasks.Sample], batch_size: int = 24,
-                   reply_tokens: int = 160) -> list[str]:
-    """What the model writes, greedily, in place of each sample's last reply."""
-    prompts = [tokenizer.apply_chat_template(sample.messages[:-1], add_generation_prompt=True, tokenize=False) for sample in samples]
-    order = sorted(range(len(samples)), key=lambda i: len(prompts[i]))           # like lengths together: little padding
-    replies = [""] * len(samples)
-    for start in range(0, len(order), batch_size):
-        chosen = order[start:start + batch_size]
-        batch = tokenizer([prompts[i] for i in chosen], return_tensors="pt", padding=True, padding_side="left")
-        made = model.generate(input_ids=batch.input_ids, attention_mask=batch.attention_mask, do_sample=False, max_new_tokens=reply_tokens)
-        for i, row in zip(chosen, made[:, batch.input_ids.shape[1]:]):
-            replies[i] = tokenizer.decode(row, skip_special_tokens=True)
-    return replies
-
-
-def held_out(seed: int, number: int, lines: int, skill: str | None = None) -> list[pocket_tasks.Sample]:
-    """Samples in the agent's format that no training step draws (training seeds its random numbers otherwise)."""
-    rng = random.Random(f"{seed} held out {lines} {skill}")
-    return [pocket_tasks.deployment(rng, lines, skill) for _ in range(number)]
-
-
-def evaluate(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, seed: int, number: int) -> list[dict]:
-    """Rows for a table: skill, lines of the page, samples, and how many replies had the right action (`actions`, the text of <answer>) and were
-    right to the letter, thought included (`replies`). `mixed` rows hold all skills as they come in training, tasks of several parts with them."""
-    plans = [("mixed", lines) for lines in (10, 30, 60)] + [(skill, 30) for skill in sorted(SKILL_NAMES)]
-    rows = []
-    for skill, lines in plans:
-        samples = held_out(seed, number, lines, None if skill == "mixed" else skill)
-        wanted = [sample.messages[-1]["content"] for sample in samples]
-        made = greedy_replies(model, tokenizer, samples)
-        same_action = sum(a.split("</think>")[-1] == b.split("</think>")[-1] for a, b in zip(made, wanted))
-        rows.append({"skill": skill, "lines": lines, "samples": number, "actions": same_action, "replies": sum(a == b for a, b in zip(made, wanted))})
-    return rows
