@@ -115,6 +115,11 @@ class Labels:
                 self.pool = (self.pool + label.split())[-12:]
                 return label
 
+    def series(self, number: int) -> list[str]:
+        """Labels that differ in a number only, as those of orders or chapters do."""
+        name, step, start = self.new(), self.rng.choice([-1, -1, 1, 7]), self.rng.choice([10, 60, 1_000, 20_000]) + self.rng.randint(0, 900)
+        return [f"{name} {start + step * i}" for i in range(number)]
+
 
 def info_table(rng: random.Random, labels: Labels) -> Block:
     """Rows `row Key | value`."""
@@ -129,8 +134,10 @@ def goods_table(rng: random.Random, labels: Labels) -> tuple[Line | None, Block]
     button = Item(rng.choice(["button", "link"]), labels.new()) if rng.random() < 0.45 else None
     header = Line([Item("text", labels.new()) for _ in range(1 + len(makers))], row=True) if rng.random() < 0.5 else None
     rows = []
-    for _ in range(rng.randint(2, 6)):
-        cells = [Item(name_role, labels.new())] + [Item("text", maker(rng)) for maker in makers]
+    number = rng.randint(2, 6)
+    series = labels.series(number) if rng.random() < 0.15 else None
+    for at in range(number):
+        cells = [Item(name_role, series[at] if series else labels.new())] + [Item("text", maker(rng)) for maker in makers]
         if quantity:
             cells.append(Item("textbox", quantity, words.number(rng)))
         if button:
