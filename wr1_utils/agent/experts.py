@@ -99,6 +99,6 @@ def scroll_down(*notes: str) -> str:
     return reply('do(action="Scroll Down")', *(f"# Note: {note}" for note in notes))
 
 
-def exit_with(answer: str, line: str) -> str:
+def exit_with(answer: str, line: str, *notes: str) -> str:
     """Ends the episode with `answer`; `line` is what the thought gives as its source (a copied page line, or the answer)."""
-    return reply(f"exit(message={quote(answer)})", f"# Answer: {line}")
+    return reply(f"exit(message={quote(answer)})", *(f"# Note: {note}" for note in notes), f"# Answer: {line}")

@@ -122,8 +122,8 @@ def _order_compare(filling: dict, observation: Observation, memory: dict) -> str
     if step:
         return step
     lines = [memory["first"], page_line(observation, "row Total | ")]
-    dearer = max((0, 1), key=lambda i: _cents(cells(lines[i])[1]))
-    return exit_with(str((first, second)[dearer]), lines[dearer])
+    dearer = (first, second)[max((0, 1), key=lambda i: _cents(cells(lines[i])[1]))]
+    return exit_with(str(dearer), f"heading Order {dearer}", lines[1])
 
 
 def _order_quantity(filling: dict, observation: Observation, memory: dict) -> str:
