@@ -19,6 +19,7 @@ _HOME = {  # public name -> the module that holds it
     "Rollout": "rollout",
     "collect_demonstrations": "demonstrations",
     "train_bc": "training.bc",
+    "read_demonstrations": "training.bc",
     "train_rl": "training.rl",
     "evaluate": "evaluation",
     "load_policy": "agent.hf_engine",

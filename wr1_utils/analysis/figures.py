@@ -51,12 +51,11 @@ def draw_success_rates(csv: str | Path) -> Path:
         for number, method in enumerate(methods):
             rows = table[table["method"] == method].set_index("benchmark").reindex(places)
             where = [place + (number - (len(methods) - 1) / 2) * width for place in range(len(places))]
-            bars = axes.bar(where, 100 * rows["rate"], width * 0.9, color=METHOD_COLOURS.get(method, _COLOURS[number % len(_COLOURS)]),
-                            label=METHOD_NAMES.get(method, method))
             spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
-            axes.errorbar(where, 100 * rows["rate"], spread, fmt="none", ecolor="#333333", capsize=3, linewidth=1)
-            axes.bar_label(bars, [f"{100 * rate:.0f}" for rate in rows["rate"]], label_type="center", fontsize=8)
-        axes.set(ylabel="success rate on test tasks, %", ylim=(0, 105))
+            bars = axes.bar(where, 100 * rows["rate"], width * 0.9, yerr=spread, color=METHOD_COLOURS.get(method, _COLOURS[number % len(_COLOURS)]),
+                            label=METHOD_NAMES.get(method, method), error_kw={"ecolor": "#333333", "capsize": 3, "linewidth": 1})
+            axes.bar_label(bars, ["" if pd.isna(rate) else f"{100 * rate:.0f}" for rate in rows["rate"]], padding=2, fontsize=8)
+        axes.set(ylabel="success rate on test tasks, %", ylim=(0, 110))
         axes.set_xticks(range(len(places)), [BENCHMARK_NAMES.get(place, place) for place in places])
         axes.grid(axis="x", visible=False)
         axes.legend(ncols=len(methods), loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -160,14 +160,14 @@ def make_reward_curve(run: Run) -> Path:
 
 
 def compact_table(folder: str | Path) -> str:
-    """What `wr1 demo` prints, as Markdown, from `main.csv` and `comparisons.csv` of the folder alone: base, BC and R1 in each place."""
+    """What `wr1 demo` prints, as Markdown, from `main.csv` and `comparisons.csv` of the folder alone: each method in each place."""
     main, comparisons = (_read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
-    main = main[(main["split"] == "test") & (main["site"] == "all") & main["method"].isin(["base", "bc", "r1"])]
+    main = main[(main["split"] == "test") & (main["site"] == "all")]
     seeds_shown = {key: "pooled" if "pooled" in set(part["seed"]) else part["seed"].iloc[0] for key, part in main.groupby(["benchmark", "method"])}
-    rates = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), METHOD_NAMES[row.method], row.successes, row.tasks, row.errors,
+    rates = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), METHOD_NAMES.get(row.method, row.method), row.successes, row.tasks, row.errors,
               _per_cent(row.rate), _interval(row.low, row.high)]
              for row in main.itertuples() if row.seed == seeds_shown[row.benchmark, row.method]]
-    differences = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), f"{METHOD_NAMES[row.method]} − {METHOD_NAMES[row.reference]}", row.tasks,
+    differences = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), " − ".join(METHOD_NAMES.get(one, one) for one in (row.method, row.reference)), row.tasks,
                     f"{100 * row.difference:+.1f}", _interval(row.low, row.high, "+.1f")] for row in comparisons.itertuples()]
     form = {"tablefmt": "pipe", "disable_numparse": True}
     return "\n\n".join([

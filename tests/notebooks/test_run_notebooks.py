@@ -1,0 +1,97 @@
+"""The notebooks of the way at the profile `smoke`, through papermill, in order, into folders of their own."""
+
+import os
+
+import papermill
+import pandas as pd
+import pytest
+
+from wr1_utils.notebook import recorded
+from wr1_utils.settings import ROOT
+
+NAMES = {path.stem[:2]: path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+READS_RESULTS, READS_WEIGHTS = ("01", "02", "03", "04", "08"), ("01", "02", "03", "04")
+
+
+def execute(number: str, folder, **parameters) -> dict:
+    """Run a notebook at `smoke` with its results and weights in `folder`; what it recorded."""
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # the kernel of this environment
+    given = {"profile": "smoke"}
+    if number in READS_RESULTS:
+        given["results"] = str(folder / "results")
+    if number in READS_WEIGHTS:
+        given["checkpoints"] = str(folder / "checkpoints")
+    target = folder / f"{NAMES[number]}.ipynb"
+    papermill.execute_notebook(str(ROOT / "notebooks" / target.name), str(target), {**given, **parameters}, kernel_name="python3", progress_bar=False,
+                               cwd=str(ROOT))
+    return recorded(target)
+
+
+def failure(number: str, folder, **parameters) -> str:
+    """The error that stops the notebook."""
+    with pytest.raises(papermill.PapermillExecutionError) as caught:
+        execute(number, folder, **parameters)
+    return caught.value.evalue
+
+
+@pytest.fixture(scope="module")
+def way(tmp_path_factory):
+    """(folder, what each notebook recorded) after 00, 01, 02, 03, 04 and 08."""
+    folder = tmp_path_factory.mktemp("way")
+    return folder, {number: execute(number, folder) for number in ("00", "01", "02", "03", "04", "08")}
+
+
+def test_an_episode_by_hand_in_both_places(way):
+    numbers = way[1]["00"]
+    assert (numbers["missing"], numbers["shop_reward"], numbers["miniwob_reward"]) == (0, 0.0, 1.0)
+
+
+def test_experts_solve_the_tasks_and_no_test_task_is_trained_on(way):
+    numbers = way[1]["01"]
+    assert numbers["train_tasks"] == numbers["test_tasks"] == 8 and numbers["shared_tasks"] == 0
+    assert numbers["successes"] == numbers["demonstrations"] == 8 and numbers["infrastructure"] == 0
+
+
+def test_behaviour_cloning_learns(way):
+    numbers = way[1]["02"]
+    assert numbers["demonstrations"] == 8 and numbers["steps"] == 2
+    assert numbers["last_loss"] < numbers["first_loss"]
+
+
+def test_reinforcement_learning_trains_on_what_it_sampled(way):
+    folder, numbers = way[0], way[1]["03"]
+    assert (numbers["variant"], numbers["start"], numbers["steps"]) == ("r1", "bc", 2)
+    assert numbers["largest_mismatch_k3"] < 1e-6
+    curve = pd.read_csv(folder / "results" / "smoke" / "rl-r1-s0" / "reward_curve.csv")
+    assert set(curve["benchmark"]) >= {"all"} and set(curve["step"]) == {1, 2}
+    assert (folder / "results" / "smoke" / "rl-r1-s0" / "reward_curve.png").is_file()
+
+
+def test_the_main_table_holds_what_was_evaluated(way):
+    folder, numbers = way[0], way[1]["04"]
+    main = pd.read_csv(folder / "results" / "smoke" / "main.csv")
+    test = main[(main["split"] == "test") & (main["site"] == "all")]
+    assert sorted(zip(test["benchmark"], test["method"])) == [(place, method) for place in ("miniwob", "pocket") for method in ("base", "bc", "r1")]
+    for method, rows in test.groupby("method"):
+        assert rows["tasks"].sum() == numbers[f"{method}_tasks"] == 8
+        assert rows["successes"].sum() == numbers[f"{method}_successes"] and rows["errors"].sum() == numbers[f"{method}_errors"] == 0
+    assert way[1]["08"]["rows"] == len(main)
+
+
+def test_tables_and_figures_are_written(way):
+    made = {path.name for path in (way[0] / "results" / "smoke").iterdir()}
+    assert made >= {f"{name}.{kind}" for name in ("main", "comparisons") for kind in ("csv", "md", "tex")} | {"success_rates.pdf", "success_rates.png"}
+
+
+def test_reinforcement_learning_runs_alone_from_the_base_model(tmp_path):
+    assert execute("03", tmp_path, variant="r1_zero")["start"] == "base"
+
+
+@pytest.mark.parametrize("number, first", [("02", "01_tasks_and_demonstrations"), ("03", "02_bc_warmup"), ("08", "04_evaluation")])
+def test_a_notebook_opened_too_early_says_which_to_run(number, first, tmp_path):
+    assert first in failure(number, tmp_path)
+
+
+def test_a_parameter_that_the_notebook_does_not_have_stops_it(tmp_path):
+    assert "varient" in failure("03", tmp_path, varient="r1")
+    assert "profile" in failure("08", tmp_path, profile="smok")
