@@ -46,7 +46,7 @@ def evaluate(settings: Settings, method: str) -> Run:
     run.save_summary(
         {
             "method": method,
-            "tasks": len(valid),
+            "tasks": len(done),
             "successes": successes,
             "errors": len(done) - len(valid),
             "success_rate": successes / max(1, len(valid)),
