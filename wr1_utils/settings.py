@@ -44,7 +44,7 @@ class EpisodeSettings:
     reply_tokens: int = 96  # longest reply, in tokens
     context_tokens: int = 2048  # longest context + reply, in tokens
     timeout_s: float = 15.0  # limit of one wait for the browser, in seconds
-    settle_ms: int = 50  # quiet time of the page that ends a turn, in milliseconds
+    settle_ms: int = 500  # longest wait after an action for the page's own timers and requests, in milliseconds
 
 
 @dataclass(frozen=True)

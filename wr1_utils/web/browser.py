@@ -150,6 +150,8 @@ class Browser:
             await asyncio.wait_for(context.close(), CLOSE_S)
         except (TimeoutError, PlaywrightError):
             process.failed = True
+        if not process.browser.is_connected():
+            process.failed = True
         if process.failed and not process.contexts:
             self._processes.remove(process)
             await self._end(process)

@@ -22,7 +22,6 @@ from wr1_utils.web.browser import Browser, InfrastructureError, first_line, limi
 from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.observation import SCRIPT, Observation, View, make_view, quarter_tokens
 
-QUIET_S = 0.5  # longest wait for a page's own timers and requests after an action
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
 
@@ -164,7 +163,10 @@ class Episode:
         if context is not None:
             await self.browser.close(context)
         if visit is not None:
-            self.place.leave(visit)
+            try:
+                self.place.leave(visit)
+            except Exception:  # a world that cannot be left says so at the next enter
+                pass
 
     # ---- acting
 
@@ -217,15 +219,16 @@ class Episode:
 
     async def _quiet_page(self) -> dict:
         """Wait until the current page is loaded and quiet, and return what its script sees. Pages that never get quiet are
-        seen after QUIET_S; a navigation is waited for as long as `timeout_s`. The new tab, if one was opened, becomes current."""
+        seen after `settle_ms`; a navigation is waited for as long as `timeout_s`. The new tab, if one was opened, becomes current."""
         self._generation += 1
-        quiet_until = time.monotonic() + QUIET_S
+        quiet_s = self.limits.settle_ms / 1000
+        quiet_until = time.monotonic() + quiet_s
         load_until = time.monotonic() + self.limits.timeout_s
         known = len(self._tabs)
         while True:
             if self._new_tab.is_set():
                 await self._enter_new_tab(load_until)
-                quiet_until = time.monotonic() + QUIET_S
+                quiet_until = time.monotonic() + quiet_s
             await self._replace_gone_tab()
             tab, now = self._tab, time.monotonic()
             tab.news.clear()
@@ -257,7 +260,7 @@ class Episode:
                     await _until(tab.news, load_until)
                 if tab.commits != commits:
                     await self._loaded(tab, load_until)
-                    quiet_until = time.monotonic() + QUIET_S
+                    quiet_until = time.monotonic() + quiet_s
                 elif not tab.stopped and not tab.gone:
                     self._notices.append("the next page did not answer in time")
             else:

@@ -124,7 +124,7 @@ function contentName(node, text) {  // of a link, button, tab and the like
     .map(collapse).find(Boolean) || (node.namespaceURI.endsWith("svg") ? node.tagName : "");
 }
 
-function controlName(node) {  // of a textbox, select, checkbox or radio
+function controlName(node, before) {  // of a textbox, select, checkbox or radio; `before`: the text that stands before it in its block
   let labels = [...(node.labels || [])];
   let name = collapse(labels.map(label => visibleText(label, true)).join(" ")) ||
     collapse(labels.map(label => label.matches("label *") ? "" : [...label.childNodes].filter(n => n.nodeType === 3)
@@ -137,7 +137,7 @@ function controlName(node) {  // of a textbox, select, checkbox or radio
     return collapse(after.data);
   }
   return [node.getAttribute("placeholder"), node.getAttribute("aria-label"), node.getAttribute("title"),
-    box && !node.matches("input") ? visibleText(node) : "", node.getAttribute("name")].map(collapse).find(Boolean) || "";
+    box && !node.matches("input") ? visibleText(node) : "", before, node.getAttribute("name")].map(collapse).find(Boolean) || "";
 }
 
 function nativeRole(node) {
@@ -233,10 +233,14 @@ function observe(request) {
   }
 
   function control(node, role, context, via) {
-    flush();
+    let before = (role === "textbox" || role === "select") && run && run.context.owner === null ? collapse(run.text) : "";
+    if (!speaks(before) || before.length > MAX_LABEL / 2) before = "";
+    const named = before && controlName(node, before) === before;
+    if (named) run = null; else flush();
     const more = {state: stateOf(node, role), value: valueOf(node, role), via};
     let label;
-    if (role === "textbox" || role === "select" || role === "checkbox" || role === "radio") label = controlName(node);
+    if (named) label = before;
+    else if (role === "textbox" || role === "select" || role === "checkbox" || role === "radio") label = controlName(node);
     else if (node.tagName === "INPUT") label = collapse(node.type === "file" ? controlName(node) || "Choose file" :
       node.value || node.alt || contentName(node, "") || {submit: "Submit", reset: "Reset"}[node.type]);
     else label = contentName(node, collapse(visibleText(node, true)));
@@ -288,7 +292,7 @@ function observe(request) {
       }
       return;
     }
-    const role = inner.visible ? roleOf(node, style, context.pointer) : null;
+    const role = inner.visible && node !== context.told ? roleOf(node, style, context.pointer) : null;
     if (!role) {
       if (node.tagName === "LABEL" && node.control && isShown(node.control)) inner.silent = true;
       walkChildren(node, inner, style);
@@ -303,8 +307,10 @@ function observe(request) {
     const nested = Boolean(node.querySelector(CONTROLS)), text = collapse(visibleText(node, true));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
       if (role === "clickable" && box && (box.width === 0 || box.height === 0) && !text) return walkChildren(node, inner, style);
-      control(node, role, inner);
-      if (nested || node.shadowRoot) walkChildren(node, {...inner, silent: true}, style);
+      const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
+      const same = first && text && first.tagName !== "IFRAME" && collapse(visibleText(first)) === text ? first : null;
+      control(node, role, inner, same);
+      if (nested || node.shadowRoot) walkChildren(node, {...inner, silent: true, told: same}, style);
       return;
     }
     flush();  // long or holding others: its first text carries the id, the rest stands as it is
@@ -339,7 +345,7 @@ function observe(request) {
 
   const viewport = [0, 0, window.innerWidth, window.innerHeight];
   if (document.body) walk(document.body, {x: 0, y: 0, clip: viewport, view: viewport, hard: null, scroller: false, fixed: false, row: null,
-    owner: null, heading: false, silent: false, visible: true, pointer: false});
+    owner: null, heading: false, silent: false, visible: true, pointer: false, told: null});
   flush();
   for (const element of state.elements) if (element.row !== null && rows[element.row] < 2) element.row = null;
   state.anchor = previous?.anchor || null;
