@@ -10,6 +10,6 @@ def test_an_episode_played_by_hand_in_a_real_browser():
         wanted = episode.intent.split('"')[1]
         button = next(e for e in observation.elements if e.role == "button" and e.label == wanted)
         assert episode.screenshot().startswith(b"\x89PNG")
-        result = episode.step(f'<think># Element: button {wanted} [{button.id}]</think>\n<answer>do(action="Click", element="{button.id}")</answer>')
+        result = episode.step(f'<think># Element: {wanted} [{button.id}]</think>\n<answer>do(action="Click", element="{button.id}")</answer>')
         assert result.done and episode.score() == 1.0
     episode.close()

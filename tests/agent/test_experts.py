@@ -19,7 +19,7 @@ def test_any_text_survives_the_reply(text):
 
 def test_a_thought_holds_notes_then_the_element():
     reply = experts.click(BOX, "row Price | $5.00")
-    assert reply == ('<think># Note: row Price | $5.00\n# Element: textbox Search = "" [1]</think>\n'
+    assert reply == ('<think># Note: row Price | $5.00\n# Element: Search = "" [1]</think>\n'
                      '<answer>do(action="Click", element="1")</answer>')
 
 

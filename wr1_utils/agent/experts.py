@@ -7,7 +7,7 @@ The thought of a reply copies lines of the page: ``# Note:`` for what must be re
 agent's own words are not), ``# Element:`` for what is acted on, ``# Answer:`` for where the answer stands.
 """
 
-from wr1_utils.web.observation import Element, Observation, element_line
+from wr1_utils.web.observation import Element, Observation, element_mention
 
 
 class ExpertError(RuntimeError):
@@ -75,7 +75,7 @@ def _act(action: str, element: Element, argument: str | None, notes: tuple[str, 
         raise ExpertError(f"{element.role} {element.label!r} has no id, so nothing can be done with it")
     given = "" if argument is None else f"argument={quote(argument)}, "
     call = f'do(action="{action}", {given}element="{element.id}")'
-    return reply(call, *(f"# Note: {note}" for note in notes), f"# Element: {element_line(element)}")
+    return reply(call, *(f"# Note: {note}" for note in notes), f"# Element: {element_mention(element)}")
 
 
 def click(element: Element, *notes: str) -> str:

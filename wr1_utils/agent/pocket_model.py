@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 IDS = 300                    # " [0]" … " [299]" are single tokens
 MERGES = 900                 # BPE merges inside words
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-PHRASES = ["<think>", "</think>", "<answer>", "</answer>", "# Note: ", "# Element: ", "# Answer: ", ' = "', " | ",
+PHRASES = ["<think>", "</think>", "<answer>", "</answer>", "# Note: ", "# Element:", "# Answer: ", ' = "', " | ",
            'do(action="', 'exit(message="', '", element="', '", argument="', '")', "** Simplified html **", "Select Dropdown Option"]
 SPACE = "Ġ"                  # how byte-level BPE writes a space
 CHAT_TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}"
@@ -24,6 +24,7 @@ CHAT_TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role
 
 HIDDEN, LAYERS, HEADS, HEAD_SIZE, MLP, POSITIONS = 192, 4, 3, 64, 384, 2048
 EMBEDDING_STD = 0.3
+SUFFIX, MATCH, OUT = 0.8, 10, 6  # of the primed circuit: weight of each earlier token, score of a match, strength of what is written
 CONTEXT_OF_INTEREST = 800    # tokens over which a "stable" rotary pair may turn at most half a radian
 
 
@@ -78,11 +79,12 @@ def _orthonormal(rows: int, columns: int) -> torch.Tensor:
 
 @torch.no_grad()
 def prime_induction(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Writes an induction circuit into layers 0 and 1, in place.
+    """Writes an induction circuit into layers 0 and 1, in place: "what stood after the last place where the text was as it is now?"
 
-    Layer 0, head 0 attends to the previous token and writes down which it was; layer 1, head 0 looks for positions whose previous token equals the
-    current one, and writes the token that stands there where the tied unembedding reads it. Rotary pairs that hardly turn over the context carry content,
-    those that turn fast carry the offset of one position. A token and its twin with a space before it start with embeddings that differ by one common vector.
+    Layer 0, head j attends to the token j + 1 places back and writes down which it was, for j = 0, 1, 2, each in a subspace of its own. Layer 1, head 0
+    looks for positions whose three tokens before are the current one and the two before that; the first counts most, so where no three match, one does. It
+    writes the token that stands there where the tied unembedding reads it. Rotary pairs that hardly turn over the context carry content, those that turn
+    fast carry the offset. A token and its twin with a space before it start with embeddings that differ by one common vector.
     """
     width, size = model.config.hidden_size, model.config.head_dim
     turn = model.config.rope_parameters["rope_theta"] ** (-torch.arange(0, size, 2) / size)          # [size / 2] radians a token
@@ -105,28 +107,33 @@ def prime_induction(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast)
         layer.mlp.down_proj.weight *= 0.1
 
     first, second = model.model.layers[0].self_attn, model.model.layers[1].self_attn
-    head = slice(0, size)
+    read, *written = _orthonormal(4 * n, width).split(n)                                             # four matrices [n, width]
     key = torch.zeros(size)
     key[fast] = 9 * 1.6 * size ** 0.25 / math.sqrt(len(fast))
-    query = torch.zeros(size)
-    query[fast] = key[fast] * torch.cos(turn[fast])                                                  # the key turned back by one position
-    query[fast + size // 2] = -key[fast] * torch.sin(turn[fast])
-    read, write = _orthonormal(n, width), _orthonormal(n, width)                                     # P and U^T: [n, width]
-    for projection, bias in ((first.q_proj, query), (first.k_proj, key)):
-        projection.weight[head] = 0.0
-        projection.bias[head] = bias
-    first.v_proj.weight[head] = 0.0
-    first.v_proj.weight[:n] = read
-    first.v_proj.bias[head] = 0.0
-    first.o_proj.weight[:, head] = 0.0
-    first.o_proj.weight[:, :n] = write.T * norm / math.sqrt(n)                                       # P x has norm sqrt(n) after RMSNorm
+    for j in range(3):
+        head = slice(j * size, (j + 1) * size)
+        query = torch.zeros(size)                                                                    # the key turned back by j + 1 positions
+        query[fast] = key[fast] * torch.cos((j + 1) * turn[fast])
+        query[fast + size // 2] = -key[fast] * torch.sin((j + 1) * turn[fast])
+        for projection, bias in ((first.q_proj, query), (first.k_proj, key)):
+            projection.weight[head] = 0.0
+            projection.bias[head] = bias
+        first.v_proj.weight[head] = 0.0
+        first.v_proj.weight[j * size:j * size + n] = read
+        first.v_proj.bias[head] = 0.0
+        first.o_proj.weight[:, head] = 0.0
+        first.o_proj.weight[:, j * size:j * size + n] = written[j].T * norm / math.sqrt(n)           # what is written has an embedding's norm
 
-    strength = math.sqrt(8 * math.sqrt(size) * 2 / math.sqrt(width * n))                             # a match scores about 8
-    for projection, matrix in ((second.q_proj, read), (second.k_proj, write)):
+    # After three such writes RMSNorm halves everything. A match of the current token scores about 8, each earlier one SUFFIX times that.
+    strength = math.sqrt(MATCH * math.sqrt(size) * 4 / math.sqrt(width * n))
+    earlier = math.sqrt(SUFFIX / math.sqrt(width / n))
+    turns = [torch.eye(n), earlier * _orthonormal(n, n), earlier * _orthonormal(n, n)]
+    head = slice(0, size)
+    for projection, sources in ((second.q_proj, [read, *written[:2]]), (second.k_proj, written)):
         projection.weight[head] = 0.0
-        projection.weight[stable] = strength * matrix
+        projection.weight[stable] = strength * sum(matrix @ source for matrix, source in zip(turns, sources))
         projection.bias[head] = 0.0
-    content = _orthonormal(size, width)                                                              # Q: [size, width]
+    content = _orthonormal(size, width)                                                              # [size, width]
     second.v_proj.weight[head] = content
     second.v_proj.bias[head] = 0.0
-    second.o_proj.weight[:, head] = 2 * content.T * norm / math.sqrt(size)
+    second.o_proj.weight[:, head] = OUT * content.T * norm / math.sqrt(size)

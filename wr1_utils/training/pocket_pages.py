@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass, field
 
 from wr1_utils.training import pocket_words as words
-from wr1_utils.web.observation import Element, element_line, row_line
+from wr1_utils.web.observation import Element, element_line, element_mention, row_line
 
 ROLES = {"link": 34, "button": 14, "textbox": 11, "checkbox": 9, "radio": 8, "clickable": 7, "option": 5, "tab": 5, "select": 5, "menuitem": 2}
 TEXT_ROLES = {"text": 16, "heading": 5, "image": 3}
@@ -34,6 +34,9 @@ class Item:
 
     def line(self) -> str:
         return element_line(self.element())
+
+    def mention(self) -> str:
+        return element_mention(self.element())
 
 
 @dataclass(eq=False)

@@ -31,13 +31,13 @@ class Part:
 
 
 def do(action: str, item: Item | None = None, argument: str | None = None, notes: list[str] = ()) -> str:
-    """The reply that does `action`; the thought holds the notes, then the element's line."""
+    """The reply that does `action`; the thought holds the notes, then the element as a thought names it."""
     given = [f'action="{action}"']
     if argument is not None:
         given.append(f"argument={quote(argument)}")
     if item is not None:
         given.append(f'element="{item.id}"')
-    lines = [f"# Note: {note}" for note in notes] + ([f"# Element: {item.line()}"] if item else [])
+    lines = [f"# Note: {note}" for note in notes] + ([f"# Element: {item.mention()}"] if item else [])
     return reply(f"do({', '.join(given)})", *lines)
 
 

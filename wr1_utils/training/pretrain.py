@@ -26,11 +26,11 @@ from wr1_utils.training.pocket_words import WORDS
 class Pretraining:
     """What one run is made of. `tokens` counts trained positions including padding; the learning rate falls to zero as a cosine over them."""
     seed: int = 0
-    tokens: int = 14_000_000
+    tokens: int = 7_000_000
     tokens_per_step: int = 4_000
     learning_rate: float = 2e-3
     warmup_steps: int = 100
-    sequence_steps: int = 100        # steps on repeated random sequences
+    sequence_steps: int = 60        # steps on repeated random sequences
     most_lines: int = 60
     tokenizer_samples: int = 3_000
     save_every_s: float = 60.0

@@ -74,6 +74,13 @@ def element_line(element: Element) -> str:
     return " ".join(part for part in parts if part)
 
 
+def element_mention(element: Element) -> str:
+    """The same without the role, as a thought names an element: `Search = "mug" [1]`. The label comes first, so that a small model
+    that knows the label from the task only has to continue it as the page does."""
+    line = element_line(element)
+    return line.removeprefix(f"{element.role} ") if element.label else line
+
+
 def row_line(elements) -> str:
     """The compact line of one table row; its texts stand without the word `text`."""
     cells = (_short(e.label, TEXT_LENGTH) if e.role == "text" else element_line(e) for e in elements)
