@@ -1,6 +1,8 @@
 """Requests go to the site of their host name, in the world of their header, or nowhere."""
 
 import socket
+import statistics
+import time
 
 import httpx
 import pytest
@@ -68,6 +70,18 @@ def test_it_listens_on_this_machine_alone_and_starts_once(server):
     server.start()
     assert server.port == port
     assert all(address[0].startswith("127.") for address in [sock.getsockname() for s in server._server.servers for sock in s.sockets])
+
+
+def test_a_page_takes_milliseconds(server):
+    """Over a kept connection, as a browser holds it: no answer waits for an acknowledgement."""
+    headers = {"Host": f"shopping.localhost:{server.port}", WORLD_HEADER: server.worlds.create().key}
+    seconds = []
+    with httpx.Client(headers=headers) as client:
+        for _ in range(20):
+            start = time.perf_counter()
+            client.get(f"http://127.0.0.1:{server.port}/category/toys")
+            seconds.append(time.perf_counter() - start)
+    assert statistics.median(seconds) < 0.015
 
 
 def test_a_port_in_use_is_one_sentence():
