@@ -2,115 +2,20 @@
 
 import asyncio
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from wr1_utils.settings import load_settings
-from wr1_utils.web.browser import Browser
-from wr1_utils.web.episode import Episode, InfrastructureError, Visit
+from wr1_utils.web.episode import InfrastructureError
 from wr1_utils.web.loop import run
 
 CASES = {case["id"]: case for case in json.loads((Path(__file__).parents[1] / "cases" / "pages.json").read_text(encoding="utf-8"))}
-SETTINGS = load_settings("laptop")
-
-
-class Pages:
-    """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/file` is a download."""
-
-    name, hidden, viewport = "pages", (".hidden-from-agent",), (1280, 720)
-
-    def __init__(self):
-        self.html, self.requests = {}, []
-
-    def start(self):
-        place = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                path, _, query = self.path.partition("?")
-                place.requests.append((self.path, dict(self.headers)))
-                if path == "/slow":
-                    time.sleep(float(query.partition("=")[2]))
-                body = place.html.get(path[1:], f"<title>{path}</title><p>page {path}</p>").encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                if path == "/file":
-                    self.send_header("Content-Disposition", "attachment; filename=f.txt")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def enter(self, task, seed):
-        return Visit(f"http://127.0.0.1:{self.server.server_address[1]}/{task.task_id}", {"X-World": f"w{seed}"}, [], task.task_id)
-
-    async def begin(self, page, task, visit):
-        return ""
-
-    async def finished(self, page, task, visit):
-        return False
-
-    async def score(self, page, context, task, visit, answer):
-        return float(answer == "right")
-
-    def leave(self, visit):
-        pass
-
-
-@pytest.fixture(scope="module")
-def place():
-    place = Pages()
-    place.start()
-    yield place
-    place.stop()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    browser = Browser(SETTINGS.browser)
-    run(browser.start())
-    yield browser
-    run(browser.stop())
-
-
-def reply(action, element=None, argument=None):
-    parts = [f'action="{action}"']
-    parts += [f"argument={json.dumps(argument, ensure_ascii=False)}"] if argument is not None else []
-    parts += [f'element="{element}"'] if element is not None else []
-    return f"<think>t</think><answer>do({', '.join(parts)})</answer>"
-
-
-def element(observation, label):
-    return next(e for e in observation.elements if e.id is not None and label in e.label)
-
-
-def make(browser, place, name, html=None, seed=0, **changes):
-    if html is not None:
-        place.html[name] = html
-    settings = load_settings("laptop", **changes)
-    return Episode(browser, place, SimpleNamespace(task_id=name, intent="do it"), seed, settings)
 
 
 async def play(browser, place, case):
     """One case: what the page shows and hides, then its steps with what each must bring."""
-    episode = make(browser, place, case["id"], case["html"])
+    episode = place.make(browser, case["id"], case["html"])
     try:
         observation = await episode.reset()
         for text in case["shows"]:
@@ -118,16 +23,16 @@ async def play(browser, place, case):
         for text in case["hides"]:
             assert text not in observation.text
         for step in case["steps"]:
-            observation = await play_step(episode, observation, step)
+            observation = await play_step(place, episode, observation, step)
     finally:
         await episode.close()
 
 
-async def play_step(episode, observation, step):
-    number = element(observation, step["on"]).id if "on" in step else None
+async def play_step(place, episode, observation, step):
+    number = place.element(observation, step["on"]).id if "on" in step else None
     url, started = observation.url, time.monotonic()
     try:
-        result = await episode.step(reply(step["do"], number, step.get("argument")))
+        result = await episode.step(place.reply(step["do"], number, step.get("argument")))
     except InfrastructureError:
         assert step.get("infrastructure_or_error") and time.monotonic() - started < step["within_s"]
         return observation
@@ -142,7 +47,7 @@ async def play_step(episode, observation, step):
     for text in step.get("then_hides", []):
         assert text not in seen.text
     if "then_value" in step:
-        assert element(seen, step["on"]).value == step["then_value"]
+        assert place.element(seen, step["on"]).value == step["then_value"]
     if "then_title" in step:
         assert seen.title == step["then_title"]
     if "then_tabs" in step:
@@ -168,3 +73,92 @@ def test_late_navigation_is_caught_every_time(browser, place):
     async def all_of_them():
         await asyncio.gather(*(play(browser, place, CASES["late-navigation"]) for _ in range(20)))
     run(all_of_them(), timeout=60)
+
+
+def test_a_hung_page_is_infrastructure_and_the_others_go_on(browser, place):
+    """A click that never returns ends its own episode within its limit; another one steps meanwhile, and the context closes."""
+    async def both():
+        hung = place.make(browser, "busy-loop", CASES["busy-loop"]["html"])
+        other = place.make(browser, "counter", '<button onclick="document.title = 1 + +document.title">Add</button>')
+        try:
+            seen = await hung.reset()
+            await other.reset()
+            hanging = asyncio.ensure_future(play_step(place, hung, seen, CASES["busy-loop"]["steps"][0]))
+            await asyncio.sleep(0.3)
+            for count in range(1, 6):
+                result = await other.step(place.reply("Click", 0))
+                assert result.observation.title == str(count) and not hanging.done()
+            await hanging
+            started = time.monotonic()
+            await hung.close()
+            assert time.monotonic() - started < 10
+        finally:
+            await hung.close()
+            await other.close()
+    run(both(), timeout=60)
+
+
+def test_invalid_replies_and_exit(browser, place):
+    """An invalid reply costs a turn and is told; exit ends the episode with its message as the answer, which is scored."""
+    async def whole():
+        episode = place.make(browser, "plain", "<p>hello</p><button>Go</button>", seed=7)
+        try:
+            await episode.reset()
+            assert episode.intent == "do it"
+            result = await episode.step("<think>t</think>")
+            assert result.action is None and not result.done and "no answer" in result.observation.text
+            result = await episode.step(place.reply("Click", 99))
+            assert "no element [99]" in result.error and "error" in result.observation.notices[0]
+            result = await episode.step('<think>t</think><answer>exit(message="right")</answer>')
+            assert result.done and result.observation is None and episode.answer == "right" and episode.steps == 3
+            assert await episode.score() == 1.0
+        finally:
+            await episode.close()
+        assert ("/plain", "w7") in [(path, headers.get("X-World")) for path, headers in place.requests]
+    run(whole(), timeout=30)
+
+
+def test_history_tabs_and_downloads(browser, place):
+    """Back and forward, switching tabs, a download that is refused without waiting, a tab that closes itself."""
+    async def whole():
+        episode = place.make(browser, "start", '<title>Start</title><a href="/next">Next</a><a href="/file">File</a>'
+                       '<a href="/closing" target=_blank>Tab</a>')
+        place.html["closing"] = "<title>Second</title><button onclick='window.close()'>Close</button>"
+        try:
+            seen = await episode.reset()
+            result = await episode.step("<think></think><answer>go_backward()</answer>")
+            assert "no earlier page" in result.error and result.observation.title == "Start"
+            result = await episode.step(place.reply("Click", place.element(seen, "Next").id))
+            assert result.observation.url.endswith("/next")
+            result = await episode.step("<think></think><answer>go_backward()</answer>")
+            assert result.observation.title == "Start" and not result.error
+            result = await episode.step("<think></think><answer>go_forward()</answer>")
+            assert result.observation.url.endswith("/next")
+            seen = (await episode.step("<think></think><answer>go_backward()</answer>")).observation
+            started = time.monotonic()
+            result = await episode.step(place.reply("Click", place.element(seen, "File").id))
+            assert result.observation.title == "Start" and time.monotonic() - started < 5
+            result = await episode.step(place.reply("Click", place.element(result.observation, "Tab").id))
+            assert result.observation.tabs == ("Start", "Second") and result.observation.tab == 1
+            result = await episode.step(place.reply("Switch Tab", argument="5"))
+            assert "no tab 5" in result.error
+            result = await episode.step(place.reply("Switch Tab", argument="0"))
+            assert result.observation.title == "Start"
+            seen = (await episode.step(place.reply("Switch Tab", argument="1"))).observation
+            result = await episode.step(place.reply("Click", place.element(seen, "Close").id))
+            assert result.observation.tabs == ("Start",)
+        finally:
+            await episode.close()
+    run(whole(), timeout=60)
+
+
+def test_missing_site_is_infrastructure(browser, place):
+    async def whole():
+        nowhere = type(place)()
+        nowhere.start()
+        nowhere.stop()
+        episode = nowhere.make(browser, "x")
+        with pytest.raises(InfrastructureError, match="opening http"):
+            await episode.reset()
+        await episode.close()
+    run(whole(), timeout=30)

@@ -89,7 +89,7 @@ function scroll(request) {  // to a node that the last observation left out, or 
     latest.anchor = entry.node;
     return {moved: true};
   }
-  if (latest) latest.anchor = null;
+  if (latest && !request.cut) latest.anchor = null;
   const down = request.down ? 1 : -1;
   function room(node) {
     return down > 0 ? node.scrollHeight - node.clientHeight - node.scrollTop > 1 : node.scrollTop > 1;
@@ -105,7 +105,7 @@ function scroll(request) {  // to a node that the last observation left out, or 
   }
   if (!best) return {moved: false};
   best.scrollBy({top: down * best.clientHeight * 0.85, behavior: "instant"});
-  return {moved: true};
+  return {moved: !request.cut};  // of a cut page the text already shows this end: scrolling only lets the page load more
 }
 
 return JSON.stringify({observe, locate, focus, set, read, select, scroll}[request.call](request));

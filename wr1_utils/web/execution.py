@@ -47,7 +47,8 @@ async def execute(hands: Hands, action: Action) -> str | None:
     """Do a `do` action other than Wait and Switch Tab. Raises InfrastructureError when the page hangs."""
     if action.action in ("Scroll Down", "Scroll Up"):
         down = action.action == "Scroll Down"
-        moved = await hands.ask("scroll", hands.view.below if down else hands.view.above, down=down)
+        cut = hands.view.below is not None or hands.view.above is not None
+        moved = await hands.ask("scroll", hands.view.below if down else hands.view.above, down=down, cut=cut)
         return None if moved["moved"] else f"the page does not go on further {'down' if down else 'up'}"
     if action.element is None:  # Press Enter, where the focus is
         await _answered(hands.page.keyboard.press("Enter"), "pressing Enter")

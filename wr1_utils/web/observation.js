@@ -194,7 +194,7 @@ function valueOf(node, role) {
 // ---- the walk
 
 function observe(request) {
-  const busy = activity(window);
+  const busy = activity(window, request.stay, request.force);
   if ((busy.navigating && !request.stay) || (busy.wait > 0 && !request.force)) return {busy};
   const previous = window.__wr1;
   state.generation = request.generation;
@@ -354,12 +354,13 @@ function observe(request) {
   return {busy, url: location.href, title: document.title, anchor: Math.max(anchor, 0), elements: state.elements};
 }
 
-function activity(top) {  // what the page is still doing, over all same-origin frames: see activity.js
+function activity(top, stay, force) {  // what the page is still doing, over all same-origin frames: see activity.js
   const busy = {navigating: false, opened: 0, wait: 0};
   (function look(view) {
     const own = view.__wr1_activity;
     if (own) {
       const now = own.pending();
+      if (view === top ? stay : force) own.navigating = false;  // it led to no new document: a download, or an empty answer
       busy.opened += own.opened;
       own.opened = 0;
       if (own.navigating && view === top) busy.navigating = true;

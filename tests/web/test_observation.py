@@ -1,0 +1,79 @@
+"""How structured elements become the page's text, without a browser."""
+
+import pytest
+
+from wr1_utils.web.observation import Element, element_line, make_view, row_line
+
+
+def entry(role="text", label="", interactive=None, row=None, **more):
+    interactive = role not in ("text", "heading", "image") if interactive is None else interactive
+    return {"role": role, "label": label, "value": None, "state": [], "options": [], "row": row, "interactive": interactive,
+            "box": [0, 0, 10, 10], "in_view": True, "covered": False, "fixed": False, **more}
+
+
+def view(elements, tokens=1000, style="compact", anchor=0, **more):
+    raw = {"url": "http://x/", "title": "Pocket Shop: Mugs", "anchor": anchor, "elements": elements}
+    return make_view(raw, style=style, page_tokens=tokens, **more)
+
+
+@pytest.mark.parametrize("element, line", [
+    (Element(0, "link", "Home"), "link Home [0]"),
+    (Element(1, "textbox", "Search", "mug"), 'textbox Search = "mug" [1]'),
+    (Element(1, "textbox", "", ""), 'textbox = "" [1]'),
+    (Element(None, "heading", "Mugs"), "heading Mugs"),
+    (Element(4, "checkbox", "Gift wrap", state=("checked",)), "checkbox Gift wrap checked [4]"),
+    (Element(6, "select", "Size", "M", options=("S", "M", "L")), 'select Size = "M" (S | M | L) [6]'),
+    (Element(7, "button", "Pay", state=("disabled",)), "button Pay disabled [7]"),
+    (Element(8, "link", "x" * 100), "link " + "x" * 79 + "… [8]"),
+    (Element(None, "text", "y" * 400), "text " + "y" * 299 + "…"),
+])
+def test_compact_line(element, line):
+    assert element_line(element) == line
+
+
+def test_compact_row():
+    """The cells of a table row stand in one line, texts without the word `text`."""
+    cells = [Element(11, "link", "Red Mug", row=0), Element(None, "text", "$12.50", row=0), Element(12, "textbox", "Qty", "1", row=0)]
+    assert row_line(cells) == 'row link Red Mug [11] | $12.50 | textbox Qty = "1" [12]'
+
+
+def test_whole_page():
+    """Title, tabs and notices come first; ids count what is interactive, from 0."""
+    seen = view([entry("link", "Home"), entry("heading", "Mugs"), entry("text", "Price", row=0), entry("text", "$1", row=0), entry("button", "Buy")],
+                tabs=("A", "B"), tab=1, notices=('dialog confirm "Sure?" accepted',))
+    assert seen.observation.text.splitlines() == [
+        "page Pocket Shop: Mugs", "tabs 0 A | 1 B (current)", 'note dialog confirm "Sure?" accepted', "link Home [0]", "heading Mugs",
+        "row Price | $1", "button Buy [1]"]
+    assert seen.nodes == (0, 4) and seen.above is None and seen.below is None
+
+
+def test_paper_style_tells_the_same_elements():
+    seen = view([entry("link", "A & B"), entry("textbox", "Search", value="mug"), entry("text", "1 < 2")], style="paper").observation
+    assert seen.text.splitlines()[1:] == ['<a id="0">A &amp; B</a>', '<input id="1" type="text" value="mug" label="Search">', "1 &lt; 2"]
+
+
+def test_long_page_is_paged_through_without_a_gap():
+    """Scrolling down again and again shows every line, each page within its budget; scrolling up comes back to the top."""
+    elements = [entry("link", f"Product number {i}") for i in range(100)]
+    seen, shown, pages = view(elements, tokens=150), set(), 0
+    assert "scroll up for more" not in seen.observation.text
+    while True:
+        pages += 1
+        shown |= {e.label for e in seen.observation.elements}
+        assert len(seen.observation.text) / 4 <= 150
+        assert [e.id for e in seen.observation.elements] == list(range(len(seen.nodes)))
+        assert all(elements[node]["label"] == e.label for node, e in zip(seen.nodes, seen.observation.elements, strict=True))
+        if seen.below is None:
+            break
+        assert seen.observation.text.endswith("scroll down for more")
+        seen = view(elements, tokens=150, anchor=seen.below)
+    assert len(shown) == 100 and pages < 12
+    while seen.above is not None:
+        assert "\nscroll up for more\n" in seen.observation.text
+        seen = view(elements, tokens=150, anchor=seen.above)
+    assert seen.observation.elements[0].label == "Product number 0"
+
+
+def test_unknown_style():
+    with pytest.raises(ValueError, match="compact"):
+        view([], style="html")
