@@ -4,6 +4,7 @@ Errors that a person can put right (WR1Error) are printed as one sentence, exit 
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from wr1_utils.settings import ROOT, SettingsError
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    os.environ["WR1_COMMAND"] = " ".join(["wr1", *(sys.argv[1:] if argv is None else argv)])  # for the stamps of what it makes
     try:
         return arguments.command(arguments)
     except WR1Error as error:

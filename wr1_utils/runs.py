@@ -116,7 +116,8 @@ def relevant(stage: str, tree: dict) -> dict:
 def environment_stamp(settings: Settings | None = None) -> dict:
     """Versions, commit and hardware: what a number in `results/` was made with. No names, addresses or paths."""
     versions = {name: _version(name) for name in _STAMPED}
-    stamp = {"started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": platform.python_version(), **versions, "commit": _commit(),
+    command = os.environ.get("WR1_COMMAND", "a notebook, run by hand or by papermill")
+    stamp = {"command": command, "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": platform.python_version(), **versions, "commit": _commit(),
              "system": f"{platform.system()} {platform.machine()}", "cpu": _cpu(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
              "gpu": _gpu()}
     return {**stamp, "model": model_fingerprint(settings)} if settings else stamp
