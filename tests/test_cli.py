@@ -50,7 +50,7 @@ def test_serve_opens_the_sites_until_ctrl_c():
         assert answer.status == 200 and "<html" in answer.read().decode().lower()
         connection.close()
         server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=20) == 130
+        assert server.wait(timeout=60) == 130
         assert "the server was stopped" in server.stderr.read()
     finally:
         server.kill()

@@ -4,7 +4,6 @@ The executed copies are `results/<profile>/<notebook>-s<seed>.ipynb`. A notebook
 that was interrupted runs again and continues from what its stage had saved.
 """
 
-import csv
 import hashlib
 import json
 import os
@@ -19,8 +18,8 @@ from pathlib import Path
 import nbformat
 import papermill
 from nbclient.exceptions import DeadKernelError
-from tabulate import tabulate
 
+from wr1_utils.analysis.tables import compact_table
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import find_run, model_fingerprint, relevant, say_duration
 from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
@@ -41,13 +40,12 @@ class Step:
 
 WAY = (
     Step("00_environment_setup"),
-    Step("01_tasks_and_demonstrations", "demos", leaves_run=True),
-    Step("02_bc_warmup", "bc", leaves_run=True),
+    Step("01_tasks_and_demonstrations", "demos", "short", leaves_run=True),
+    Step("02_bc_warmup", "bc", "short", leaves_run=True),
     Step("03_rl_training", "rl", "r1", leaves_run=True, parameters={"variant": "r1"}),
     Step("04_evaluation", "evaluation"),
     Step("08_main_results", "results"),
 )
-METHODS = {"base": "base", "bc": "BC", "filtered_bc": "filtered BC", "awr": "AWR", "r1": "R1", "r1_zero": "R1-Zero", "r1_cot": "R1-CoT"}
 
 
 def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
@@ -55,7 +53,7 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
     settings = load_settings(profile, seed=seed)
     folder = project_path(settings.results) / settings.profile
     folder.mkdir(parents=True, exist_ok=True)
-    expected = {step: _expected_seconds(step, settings) for step in WAY}
+    expected = {step.notebook: _expected_seconds(step, settings) for step in WAY}
     started, worked, planned, ran = time.monotonic(), 0.0, 0.0, False
     for number, step in enumerate(WAY, 1):
         title = f"[{number}/{len(WAY)}] {step.notebook}"
@@ -68,28 +66,13 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
             continue
         ran = True
         speed = worked / planned if planned > 10 else 1.0
-        later = speed * sum(expected[one] for one in WAY[number:])
-        seconds = _execute(step, {"profile": profile, "seed": seed, **step.parameters}, source, target, title, speed * expected[step], later)
-        worked, planned = worked + seconds, planned + expected[step]
+        later = speed * sum(expected[one.notebook] for one in WAY[number:])
+        seconds = _execute(step, {"profile": profile, "seed": seed, **step.parameters}, source, target, title, speed * expected[step.notebook], later)
+        worked, planned = worked + seconds, planned + expected[step.notebook]
         _mark_done(source, target, mark, seconds)
         print(f"{title}: done in {say_duration(seconds)}", flush=True)
     print(f"\nThe way took {say_duration(time.monotonic() - started)}; executed notebooks, tables and figures are in {_shown(folder)}.\n")
-    print(main_table(folder / "main.csv"))
-
-
-def main_table(path: Path) -> str:
-    """The test rows of `main.csv` over all sites as text: successes, tasks, errors, rate and its 95 % Wilson interval."""
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["split"] == "test" and row["site"] == "all"]
-    rows = [row for row in rows if row["seed"] == "pooled"] or rows
-    order = list(METHODS)
-    rows.sort(key=lambda row: (row["benchmark"], order.index(row["method"])))
-    def percent(number: str) -> str:
-        return f"{100 * float(number):.1f}" if number else "–"
-    cells = [(row["benchmark"], METHODS[row["method"]], row["successes"], row["tasks"], row["errors"], f"{percent(row['rate'])} %",
-              f"{percent(row['low'])} to {percent(row['high'])} %") for row in rows]
-    return tabulate(cells, ("place", "method", "successes", "tasks", "errors", "success rate", "95 % Wilson interval"), disable_numparse=True,
-                    colalign=("left", "left", "right", "right", "right", "right", "right"))
+    print(compact_table(folder))
 
 
 def _execute(step: Step, parameters: dict, source: Path, target: Path, title: str, expected: float, later: float) -> float:
@@ -101,7 +84,8 @@ def _execute(step: Step, parameters: dict, source: Path, target: Path, title: st
         line = threading.Thread(target=_progress_line, args=(title, Path(report), started, stop, expected, later), daemon=True)
         line.start()
         try:
-            papermill.execute_notebook(str(source), str(target), parameters, kernel_name="python3", progress_bar=False, cwd=str(ROOT))
+            papermill.execute_notebook(str(source), str(target), parameters, kernel_name="python3", progress_bar=False, cwd=str(ROOT),
+                                       extra_arguments=["--IPKernelApp.log_level=50"])  # the kernel's own log would cut through the line
         except papermill.PapermillExecutionError as error:
             message = re.sub(r"\x1b\[[0-9;]*m", "", error.evalue).strip()
             raise DemoError(f"{step.notebook} stopped in cell {error.exec_count}: {error.ename}: {message} (the whole story is in {_shown(target)})") from None

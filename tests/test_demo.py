@@ -1,0 +1,134 @@
+"""The way, with notebooks of two cells in place of the real ones (tests/notebooks/ runs those)."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+
+from wr1_utils import demo
+from wr1_utils.settings import SettingsError
+
+MAIN = """benchmark,split,site,method,seed,tasks,successes,errors,rate,low,high,turns,reply_tokens
+pocket,test,all,base,0,40,0,0,0,0,0.088,9,40
+pocket,test,all,bc,0,40,20,0,0.5,0.35,0.65,4,40
+pocket,test,all,r1,0,40,30,1,0.75,0.6,0.86,3,40
+pocket,test,shopping,bc,0,40,20,0,0.5,0.35,0.65,4,40
+pocket,seen_template,all,bc,0,20,20,0,1,0.8,1,4,40
+miniwob,test,all,bc,0,0,0,40,,,,4,40
+"""
+TABLE = r"BC +\| +20 \| +40 .*R1 +\| +30 \| +40 \| +1 .*R1 − BC .*\+25"  # of the main table and the comparison
+COMPARISONS = """benchmark,method,reference,tasks,unpaired,difference,low,high
+pocket,r1,bc,39,1,0.25,0.1,0.4
+"""
+
+
+@pytest.fixture
+def way(tmp_path, monkeypatch):
+    """Two notebooks; the second needs what the first left. A profile file whose results lie in tmp_path."""
+    monkeypatch.setattr(demo, "WAY", (demo.Step("first"), demo.Step("second", "rl", "r1")))
+    (tmp_path / "tiny.toml").write_text(f'extends = "smoke"\nresults = "{tmp_path}/results"\n')
+    (tmp_path / "main.csv").write_text(MAIN)
+    (tmp_path / "comparisons.csv").write_text(COMPARISONS)
+    write(tmp_path, "first", f"import pathlib, shutil\npathlib.Path('{tmp_path}/ran').open('a').write('first ')")
+    write(tmp_path, "second", f"pathlib = __import__('pathlib')\npathlib.Path('{tmp_path}/ran').open('a').write('second ')\n"
+                              + tables(tmp_path))
+    return tmp_path
+
+
+def tables(folder):
+    return f"import shutil\nfor name in ('main.csv', 'comparisons.csv'): shutil.copy('{folder}/' + name, '{folder}/results/tiny')"
+
+
+def write(folder, name, code):
+    cells = [nbformat.v4.new_code_cell('profile = "smoke"\nseed = 0', metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell(code)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def test_the_way_runs_then_skips_then_prints_the_table(way, capsys):
+    demo.run(str(way / "tiny.toml"), 2, notebooks=way)
+    first = capsys.readouterr().out
+    assert (way / "ran").read_text() == "first second " and re.search(TABLE, first, re.DOTALL)
+    executed = nbformat.read(way / "results/tiny/second-s2.ipynb", as_version=4)
+    assert "seed = 2" in executed.cells[1].source and executed.metadata["wr1"]["fingerprint"]
+
+    demo.run(str(way / "tiny.toml"), 2, notebooks=way)
+    assert (way / "ran").read_text() == "first second "
+    again = capsys.readouterr().out
+    assert again.count("done before with the same settings, skipped") == 2 and re.search(TABLE, again, re.DOTALL)
+
+
+def test_a_changed_setting_runs_what_depends_on_it_and_what_follows(way, capsys):
+    demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    write(way, "second", f"open('{way}/ran', 'a').write('new ')")
+    demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    assert (way / "ran").read_text() == "first second new "
+    with open(way / "tiny.toml", "a") as file:
+        file.write("[bc]\nepochs = 9\n")
+    demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    assert (way / "ran").read_text() == "first second new first new "
+
+
+def test_a_failing_notebook_is_one_sentence_and_runs_again(way):
+    write(way, "first", "raise ValueError('the lamp is off')")
+    with pytest.raises(demo.DemoError, match=r"^first stopped in cell \d: ValueError: the lamp is off \(the whole story is in .*first-s0.ipynb\)$"):
+        demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    assert not (way / "ran").exists()
+    write(way, "first", f"open('{way}/ran', 'a').write('first ')")
+    demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    assert (way / "ran").exists()
+
+
+def test_nothing_starts_with_a_wrong_profile(way):
+    with pytest.raises(SettingsError):
+        demo.run("dmo", 0, notebooks=way)
+
+
+@pytest.mark.parametrize("how, code", [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_stopped_way_leaves_no_kernel_and_goes_on(way, how, code):
+    """Ctrl-C and kill -9 in the middle of the second notebook: the first is not run again, and no kernel stays behind."""
+    write(way, "first", f"open('{way}/ran', 'a').write('first ')")
+    write(way, "second", f"import os, time\nopen('{way}/kernel', 'w').write(str(os.getpid()))\nwhile not os.path.exists('{way}/go'): time.sleep(0.1)\n"
+                         + tables(way))
+    code_text = ("import sys, pathlib; from wr1_utils import cli, demo; demo.WAY = (demo.Step('first'), demo.Step('second')); run = demo.run\n"
+                 "demo.run = lambda profile, seed: run(profile, seed, pathlib.Path(sys.argv[2])); sys.exit(cli.main(['demo', '--profile', sys.argv[1]]))")
+    command = [sys.executable, "-c", code_text, str(way / "tiny.toml"), str(way)]
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        wait_for((way / "kernel").exists)
+        time.sleep(0.5)
+        os.killpg(first.pid, how)
+        _, words = first.communicate(timeout=90)
+    finally:
+        first.kill()
+    assert first.returncode == code
+    assert how is signal.SIGKILL or words == "\nwr1: interrupted; the same command goes on from the last finished step.\n"
+    kernel = int((way / "kernel").read_text())
+    wait_for(lambda: not alive(kernel))
+
+    (way / "go").touch()
+    second = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert second.returncode == 0 and "first: done before with the same settings, skipped" in second.stdout
+    assert (way / "ran").read_text() == "first "
+
+
+def wait_for(condition, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] != "Z"
