@@ -17,8 +17,8 @@ from wr1_utils.web.actions import Action
 from wr1_utils.web.browser import limited
 from wr1_utils.web.observation import SCRIPT, View, element_line
 
-ANSWER_S = 8.0  # a page that answers a click or a script no sooner than this hangs
-TYPED_LENGTH = 100  # characters typed key by key; of a longer text only the last ones are
+ANSWER_S = 10.0  # a page that answers a click or a script no sooner than this hangs
+TYPED_LENGTH = 1  # last characters of a text that are typed key by key (pages listen for keys); what stands before is inserted at once
 
 _FORMATS = {
     "date": ("%Y-%m-%d", ("%Y-%m-%d", "%m/%d/%Y", "%m-%d-%Y", "%d.%m.%Y", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d %Y",
@@ -124,8 +124,7 @@ async def _type_text(hands: Hands, node: int, place: dict, text: str) -> str | N
     if not text:
         await _answered(keyboard.press("Backspace"), "emptying a field")
     else:
-        inserted = len(text) - TYPED_LENGTH if len(text) > TYPED_LENGTH else 0
-        inserted = max(inserted, text.rfind("\n") + 1)
+        inserted = max(len(text) - TYPED_LENGTH, text.rfind("\n") + 1)
         if inserted:
             await _answered(keyboard.insert_text(text[:inserted]), "typing")
         if text[inserted:]:
