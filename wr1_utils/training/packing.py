@@ -50,7 +50,7 @@ class TreeRow:
 
     input_ids    (1, N)  the trie's tokens, parents before children
     position_ids (1, N)  depth in the trie = position at rollout
-    nodes        per trie node (start, end, spans of its ancestors' tokens from the root down)
+    nodes        per trie node (number of its tokens, numbers of its ancestors in `nodes` from the root down)
     predictor    (M,)    index in the row of the token after which a trained token was written
     target       (M,)    the trained token's id
     logprobs     (M,)    its log-probability recorded at rollout (nats; nan for demonstrations)
@@ -60,7 +60,7 @@ class TreeRow:
 
     input_ids: torch.Tensor
     position_ids: torch.Tensor
-    nodes: tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]
+    nodes: tuple[tuple[int, tuple[int, ...]], ...]
     predictor: torch.Tensor
     target: torch.Tensor
     logprobs: torch.Tensor
@@ -136,12 +136,12 @@ def build_row(rows: list[Sequence], share: bool = True) -> TreeRow:
     nodes = []
     stack = [(node, 0, ()) for children in reversed(roots) for node in reversed(children.values())]
     while stack:
-        node, depth, spans = stack.pop()
-        node.start, end = len(input_ids), len(input_ids) + len(node.ids)
+        node, depth, ancestors = stack.pop()
+        node.start = len(input_ids)
         input_ids += node.ids
         positions += range(depth, depth + len(node.ids))
-        nodes.append((node.start, end, spans))
-        below = (*spans, (node.start, end))
+        below = (*ancestors, len(nodes))
+        nodes.append((len(node.ids), ancestors))
         stack += [(child, depth + len(node.ids), below) for child in reversed(node.children.values())]
 
     predictor, target, logprobs, trajectory, turn = [], [], [], [], []
@@ -205,12 +205,13 @@ def tree_attention(module, query, key, value, attention_mask, scaling=None, drop
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    lengths = [length for length, _ in tree]  # split once: its backward is one concatenation, that of slices a sum of full rows
+    queries, keys, values = (x.to(value.dtype).split(lengths, dim=2) for x in (query, key, value))
     out = []
-    for start, end, spans in tree:
-        q = query[:, :, start:end]
-        spans = (*spans, (start, end))
-        k = torch.cat([key[:, :, s:e] for s, e in spans], dim=2) if len(spans) > 1 else key[:, :, start:end]
-        v = torch.cat([value[:, :, s:e] for s, e in spans], dim=2) if len(spans) > 1 else value[:, :, start:end]
+    for number, (q, (_, ancestors)) in enumerate(zip(queries, tree)):
+        path = (*ancestors, number)
+        k = torch.cat([keys[i] for i in path], dim=2) if ancestors else keys[number]
+        v = torch.cat([values[i] for i in path], dim=2) if ancestors else values[number]
         new, seen = q.shape[2], k.shape[2]
         if sliding_window is not None and seen > sliding_window:
             age = torch.arange(seen - new, seen, device=q.device)[:, None] - torch.arange(seen, device=q.device)[None]
