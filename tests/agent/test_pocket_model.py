@@ -2,9 +2,10 @@ import random
 
 import pytest
 import torch
-from transformers import AutoTokenizer, Qwen2ForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 
 from wr1_utils.agent.pocket_model import IDS, PHRASES, build_model, build_tokenizer
+from wr1_utils.settings import project_path
 from wr1_utils.training import pocket_tasks
 
 
@@ -68,3 +69,15 @@ def test_building_is_deterministic(tokenizer):
     one, two, other = (build_model(tokenizer, seed).state_dict() for seed in (3, 3, 4))
     assert all(torch.equal(one[name], two[name]) for name in one)
     assert not torch.equal(one["model.embed_tokens.weight"], other["model.embed_tokens.weight"])
+
+
+def test_committed_model_loads_like_any_other_and_is_small():
+    folder = project_path("data/models/pocket-base")
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert isinstance(model, Qwen2ForCausalLM) and model.config.vocab_size == len(tokenizer)
+    assert 1e6 < model.num_parameters() < 5e6
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 20e6
+    assert tokenizer.eos_token_id == model.generation_config.eos_token_id
+    text = "link Red Mug [7]\nrow Größe | 12,50 €"
+    assert tokenizer.decode(tokenizer(text).input_ids) == text

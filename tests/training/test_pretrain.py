@@ -1,3 +1,4 @@
+import math
 import random
 
 import pytest
@@ -52,7 +53,7 @@ def test_padding_on_the_right_without_a_mask_changes_nothing(tokenizer):
 
 
 def test_primed_model_learns_repetition_within_few_steps(tokenizer):
-    """Recipe: the primed circuit settles in a hundred steps on repeated sequences; here forty small ones must take the loss from 7.8 to under 5."""
+    """Chance is log(vocabulary), 7.8 here: the primed circuit starts far below it, untrained, and forty small steps take it further."""
     config = Pretraining(tokens_per_step=1_024, sequence_steps=100)
     model = build_model(tokenizer, 0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
@@ -64,7 +65,8 @@ def test_primed_model_learns_repetition_within_few_steps(tokenizer):
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
-    assert losses[0] > 7 and sum(losses[-5:]) / 5 < 5, losses
+    assert losses[0] < math.log(len(tokenizer)) / 2
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5]), losses
 
 
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):

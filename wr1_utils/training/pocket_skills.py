@@ -64,8 +64,8 @@ A {parameters:.2f} M-parameter model (Qwen2 architecture, {layers} layers, width
 **Data.** Random pages and random instructions made by `wr1_utils/training/pocket_tasks.py`: every label is drawn at random, no task, page or demonstration of MiniWoB++ or of the
 Pocket Arena is among them. No text was downloaded; no other model was used.
 
-**Training.** `wr1_utils/training/pretrain.py`, seed {seed}, {tokens:.1f} M positions, learning rate {learning_rate:g}, induction-primed initialisation, commit `{commit}`.
-Make it again with `{command}`.
+**Training.** `wr1_utils/training/pretrain.py`, seed {seed}, {tokens:.1f} M positions, learning rate {learning_rate:g}, induction-primed initialisation.
+Made with `{command}`; the table below at commit `{commit}`.
 
 **Held-out pages** ({samples} samples a row, greedy; an action is right when the text of `<answer>` is equal, a reply when the thought is too):
 
