@@ -38,10 +38,13 @@ class Parrot:
     def __init__(self, tokenizer, text):
         self.tokenizer, self.text, self.batches = tokenizer, text, []
 
-    def generate(self, requests: list[Request]) -> list[Reply]:
-        self.batches.append(len(requests))
+    def advance(self, new: list[tuple[int, Request]]) -> list[tuple[int, Reply]]:
+        self.batches.append(len(new))
         ids = reply_ids(self.tokenizer, self.text)
-        return [Reply(ids, [-1.0] * len(ids), self.text) for _ in requests]
+        return [(key, Reply(ids, [-1.0] * len(ids), self.text)) for key, _ in new]
+
+    def forget(self) -> None:
+        pass
 
 
 def click(number):

@@ -1,7 +1,7 @@
 """Many episodes at once against one policy (paper, "asynchronous" rollout; here each episode steps on its own).
 
 Every episode has a browser context and an isolated site state of its own. Episodes browse independently; whenever the
-policy is free, all contexts that wait for a reply are answered in one batch. Trajectories come back in the order of the
+policy has a free place, the next context that waits for a reply is taken into its batch. Trajectories come back in the order of the
 jobs, and each reply's draw is seeded by task, member and turn, so the order of arrival does not matter.
 
 Deviations from the paper
@@ -215,40 +215,53 @@ _Writer = Callable[..., Awaitable[Reply]]
 
 
 class _Batcher:
-    """Gathers requests that wait while the policy is busy, and answers them in one batch, in a thread of its own."""
+    """Feeds the policy: a request is taken in as soon as one of `batch_size` places is free, and answered when its reply ends."""
 
     def __init__(self, policy: Policy, batch_size: int):
         self.policy, self.batch_size = policy, batch_size
-        self.waiting: list[tuple[Request, asyncio.Future]] = []
+        self.waiting: list[tuple[int, Request]] = []
+        self.futures: dict[int, asyncio.Future] = {}
+        self.asked = 0
+        self.in_progress = 0
         self.busy = False
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="policy")
 
     async def reply(self, request: Request) -> Reply:
-        future = asyncio.get_running_loop().create_future()
-        self.waiting.append((request, future))
+        key, self.asked = self.asked, self.asked + 1
+        self.waiting.append((key, request))
+        self.futures[key] = future = asyncio.get_running_loop().create_future()
         if not self.busy:
             self.busy = True
             self.worker = asyncio.ensure_future(self._work())
         return await future
 
     async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
         try:
-            while self.waiting:
-                batch, self.waiting = self.waiting[: self.batch_size], self.waiting[self.batch_size :]
-                requests = [request for request, _ in batch]
-                try:
-                    replies = await asyncio.get_running_loop().run_in_executor(self.thread, self.policy.generate, requests)
-                except Exception as fault:  # the policy's fault, not an episode's: every waiting episode gets it
-                    for _, future in batch + self.waiting:
-                        if not future.done():
-                            future.set_exception(fault)
-                    self.waiting.clear()
-                    return
-                for (_, future), reply in zip(batch, replies, strict=True):
-                    if not future.done():
-                        future.set_result(reply)
+            while self.waiting or self.in_progress:
+                free = self.batch_size - self.in_progress
+                new, self.waiting = self.waiting[:free], self.waiting[free:]
+                self.in_progress += len(new)
+                for key, reply in await loop.run_in_executor(self.thread, self.policy.advance, new):
+                    self.in_progress -= 1
+                    self._settle(key, reply)
+        except Exception as fault:  # the policy's fault, not an episode's: every waiting episode gets it
+            self.waiting.clear()
+            for key in list(self.futures):
+                self._settle(key, fault)
         finally:
             self.busy = False
 
+    def _settle(self, key: int, outcome: Reply | Exception) -> None:
+        future = self.futures.pop(key)
+        if future.done():  # its episode was cancelled
+            return
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
     def close(self) -> None:
-        self.thread.shutdown(wait=False, cancel_futures=True)
+        self.thread.shutdown(wait=True, cancel_futures=True)
+        if self.in_progress:
+            self.policy.forget()

@@ -1,4 +1,4 @@
-"""A policy on any Hugging Face causal language model (a folder, or a GGUF file in one), with transformers' `generate`.
+"""A policy on any Hugging Face causal language model (a folder, or a GGUF file in one).
 
 Sampling draws one uniform number a token from a generator that belongs to the request, so neither the order of arrival
 nor the other members of the batch change a seeded reply (up to the last bits of floating-point sums).
@@ -11,10 +11,10 @@ import shutil
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, Cache, LogitsProcessor, LogitsProcessorList
-from transformers.cache_utils import DynamicLayer
+from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor, LogitsProcessorList
 from transformers.utils import logging as transformers_logging
 
+from wr1_utils.agent.decoding import Decoder, Draw, draw_tokens, has_full_attention
 from wr1_utils.agent.policy import ModelError, Reply, Request
 from wr1_utils.runs import find_run
 from wr1_utils.settings import Settings, project_path
@@ -112,92 +112,78 @@ class HFPolicy:
         declared = model.generation_config.eos_token_id
         declared = declared if isinstance(declared, list) else [declared] if declared is not None else []
         self._ends = sorted({tokenizer.eos_token_id, *declared})
+        self._decoder = Decoder(model, self._ends) if has_full_attention(model.config) else None
+        self._training: bool | None = None  # the model's mode when the replies in progress were begun
 
     @torch.inference_mode()
+    def advance(self, new: list[tuple[int, Request]], tokens: int = 4) -> list[tuple[int, Reply]]:
+        """Takes in new requests and writes up to `tokens` tokens of every reply in progress; returns those that ended.
+
+        The model is in evaluation mode while replies are in progress and gets its mode back after the last one.
+        """
+        if self._training is None:
+            self._training = self.model.training
+            self.model.eval()
+            self.model.set_attn_implementation("sdpa")
+        if self._decoder is None:
+            ended = self._generate(new)
+        else:
+            ended = self._decoder.advance(new)
+            while not ended and (tokens := tokens - 1) > 0:
+                ended = self._decoder.advance([])
+        if self._decoder is None or not self._decoder.places:
+            self.model.train(self._training)
+            self._training = None
+        return [(key, self._reply(ids, logprobs)) for key, ids, logprobs in ended]
+
     def generate(self, requests: list[Request]) -> list[Reply]:
-        """Replies to a batch of contexts, left-padded to the longest. Restores the model's training mode."""
-        training = self.model.training
-        self.model.eval()
-        self.model.set_attn_implementation("sdpa")
-        longest = max(len(r.context_ids) for r in requests)
-        pad = self.tokenizer.pad_token_id
+        """A reply to each request, in order."""
+        replies = dict(self.advance(list(enumerate(requests))))
+        while len(replies) < len(requests):
+            replies |= dict(self.advance([]))
+        return [replies[number] for number in range(len(requests))]
+
+    def forget(self) -> None:
+        """Drops the replies in progress, after an interruption."""
+        if self._training is not None:
+            self.model.train(self._training)
+        self._training = None
+        self._decoder = Decoder(self.model, self._ends) if has_full_attention(self.model.config) else None
+
+    def _reply(self, ids: list[int], logprobs: list[float]) -> Reply:
+        spoken = ids[:-1] if ids and ids[-1] in self._ends else ids
+        return Reply(ids, logprobs, self.tokenizer.decode(spoken, skip_special_tokens=False))
+
+    def _generate(self, new: list[tuple[int, Request]]) -> list[tuple[int, list[int], list[float]]]:
+        """The same for architectures that `decoding` cannot keep (sliding windows, …): transformers' own `generate`, one batch
+        left-padded to the longest context."""
+        if not new:
+            return []
+        requests = [request for _, request in new]
+        longest, pad = max(len(r.context_ids) for r in requests), self.tokenizer.pad_token_id
         ids = torch.tensor([[pad] * (longest - len(r.context_ids)) + r.context_ids for r in requests])  # (B, longest)
         mask = torch.tensor([[0] * (longest - len(r.context_ids)) + [1] * len(r.context_ids) for r in requests])
-        draw = _SeededDraw(requests)
+        draw = _DrawProcessor([Draw(r) for r in requests])
         out = self.model.generate(
-            input_ids=ids.to(self.model.device),
-            attention_mask=mask.to(self.model.device),
-            max_new_tokens=max(r.max_new_tokens for r in requests),
-            do_sample=False,
-            logits_processor=LogitsProcessorList([draw]),
-            eos_token_id=self._ends,
-            pad_token_id=pad,
-            cache=_reserved_cache(self.model.config, longest + max(r.max_new_tokens for r in requests)),
-            temperature=None, top_p=None, top_k=None,
+            input_ids=ids.to(self.model.device), attention_mask=mask.to(self.model.device),
+            max_new_tokens=max(r.max_new_tokens for r in requests), do_sample=False, temperature=None, top_p=None, top_k=None,
+            logits_processor=LogitsProcessorList([draw]), eos_token_id=self._ends, pad_token_id=pad,
         )  # fmt: skip
-        self.model.train(training)
-        written = out[:, longest:].tolist()
-        logprobs = torch.stack(draw.logprobs, dim=1).tolist()  # (B, steps)
-        return [self._reply(*row) for row in zip(requests, written, logprobs)]
-
-    def _reply(self, request: Request, ids: list[int], logprobs: list[float]) -> Reply:
-        ids = ids[: request.max_new_tokens]
-        end = next((i + 1 for i, token in enumerate(ids) if token in self._ends), len(ids))
-        ids = ids[:end]
-        spoken = ids[:-1] if ids and ids[-1] in self._ends else ids
-        return Reply(ids, logprobs[:end], self.tokenizer.decode(spoken, skip_special_tokens=False))
+        ended = []
+        for (key, request), written, logprobs in zip(new, out[:, longest:].tolist(), zip(*draw.logprobs)):
+            written = written[: request.max_new_tokens]
+            end = next((i + 1 for i, token in enumerate(written) if token in self._ends), len(written))
+            ended.append((key, written[:end], list(logprobs[:end])))
+        return ended
 
 
-class _ReservedLayer(DynamicLayer):
-    """A cache layer that reserves its memory once: growing by concatenation took 70 % of the time of sampling on a CPU."""
+class _DrawProcessor(LogitsProcessor):
+    """Draws each row's next token and leaves `generate` only that token to choose; collects (steps, B) log-probs."""
 
-    def __init__(self, capacity: int):
-        super().__init__()
-        self.capacity = capacity
-
-    def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *args, **kwargs):
-        """key_states, value_states (B, heads, new, d) → all so far, (B, heads, seen + new, d)."""
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-            batch, heads, _, width = key_states.shape
-            self.room = [states.new_empty(batch, heads, self.capacity, width) for states in (key_states, value_states)]
-        seen = self.get_seq_length()
-        end = seen + key_states.shape[-2]
-        for room, new in zip(self.room, (key_states, value_states)):
-            room[:, :, seen:end] = new
-        self.keys, self.values = (room[:, :, :end] for room in self.room)
-        return self.keys, self.values
-
-
-def _reserved_cache(config, capacity: int) -> Cache | None:
-    """A cache for models with full attention in all layers; None (transformers' own choice) for others."""
-    kinds = getattr(config, "layer_types", None) or ["full_attention"]
-    if set(kinds) != {"full_attention"}:
-        return None
-    return Cache(layers=[_ReservedLayer(capacity) for _ in range(config.num_hidden_layers)])
-
-
-class _SeededDraw(LogitsProcessor):
-    """Draws each row's next token by its own generator and leaves `generate` only that token to choose.
-
-    `logprobs` collects, a step at a time, the (B,) log-probabilities of what was drawn.
-    """
-
-    def __init__(self, requests: list[Request]):
-        self.logprobs: list[torch.Tensor] = []
-        temperatures = [r.temperature for r in requests]
-        self.greedy = torch.tensor([t == 0 for t in temperatures])
-        self.temperature = torch.tensor([t or 1.0 for t in temperatures])[:, None]
-        self.generators = [torch.Generator().manual_seed(r.seed) for r in requests]
+    def __init__(self, draws: list[Draw]):
+        self.draws, self.logprobs = draws, []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """scores (B, V) raw logits → (B, V), −inf but at the drawn token."""
-        log_all = torch.log_softmax(scores.float() / self.temperature.to(scores.device), dim=-1)
-        token = log_all.argmax(-1)
-        if not bool(self.greedy.all()):
-            u = torch.stack([torch.rand((), generator=g, dtype=torch.float64) for g in self.generators]).to(scores.device)
-            mass = log_all.double().exp().cumsum(-1)
-            drawn = torch.searchsorted(mass, (u * mass[:, -1])[:, None], right=True).squeeze(1)
-            token = torch.where(self.greedy.to(scores.device), token, drawn.clamp(max=scores.shape[1] - 1))
-        self.logprobs.append(log_all.gather(1, token[:, None]).squeeze(1).cpu())
-        return torch.full_like(scores, float("-inf")).scatter(1, token[:, None], 0.0)
+        tokens, logprobs = draw_tokens(scores, self.draws)
+        self.logprobs.append(logprobs)
+        return torch.full_like(scores, float("-inf")).scatter(1, torch.tensor(tokens, device=scores.device)[:, None], 0.0)

@@ -36,6 +36,13 @@ class Policy(Protocol):
     name: str
     tokenizer: object  # a transformers tokenizer with a chat template
 
-    def generate(self, requests: list[Request]) -> list[Reply]:
-        """One reply for each request, in order. Called from one thread at a time."""
+    def advance(self, new: list[tuple[int, Request]]) -> list[tuple[int, Reply]]:
+        """Takes in new requests, each under a key, goes on with those in progress, and returns the replies that ended.
+
+        Called again and again, from one thread at a time, until every request has its reply.
+        """
+        ...
+
+    def forget(self) -> None:
+        """Drops what is in progress, after an interruption."""
         ...
