@@ -91,7 +91,7 @@ class RLSettings:
     temperature: float = 1.0
     normalizer: Literal["paper", "constant"] = "paper"
     save_every: int = 1  # steps between two checkpoints
-    rows: Literal["tree", "turns"] = "turns"
+    rows: Literal["tree", "turns"] = "tree"  # training rows: shared prefixes once, or one row a turn
 
 
 @dataclass(frozen=True)
