@@ -21,7 +21,7 @@ from nbclient.exceptions import DeadKernelError
 
 from wr1_utils.analysis.tables import compact_table
 from wr1_utils.errors import WR1Error
-from wr1_utils.runs import find_run, model_fingerprint, relevant, say_duration
+from wr1_utils.runs import find_run, model_fingerprint, outdated, relevant, say_duration
 from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
 
 
@@ -65,6 +65,9 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
             print(f"{title}: done before with the same settings, skipped ({_shown(target)})", flush=True)
             continue
         ran = True
+        left_off = _finished_steps(step, settings)
+        if left_off:
+            print(f"{title}: it was interrupted and goes on after step {left_off}", flush=True)
         speed = worked / planned if planned > 10 else 1.0
         later = speed * sum(expected[one.notebook] for one in WAY[number:])
         seconds = _execute(step, {"profile": profile, "seed": seed, **step.parameters}, source, target, title, speed * expected[step.notebook], later)
@@ -114,6 +117,15 @@ def _progress_line(title: str, report: Path, started: float, stop: threading.Eve
         print(f"\r{text[:119]:<119}" if terminal else text, end="" if terminal else "\n", flush=True)
     if terminal:
         print("\r" + " " * 119 + "\r", end="", flush=True)
+
+
+def _finished_steps(step: Step, settings: Settings) -> int:
+    """The training step from which an interrupted run of this step of the way goes on; 0 if there is none."""
+    run = find_run(settings, step.stage, step.variant)
+    if not step.leaves_run or run.done or outdated(run, settings):
+        return 0
+    saved = [int(mark.parent.name.split("-")[1]) for mark in run.checkpoints.glob("checkpoint-*/complete.json")]
+    return max(saved, default=0) // (settings.rl.minibatches if step.stage == "rl" else 1)
 
 
 def _expected_seconds(step: Step, settings: Settings) -> float:

@@ -85,7 +85,7 @@ def open_run(settings: Settings, stage: str, variant: str = "", seed: int | None
     weights are set aside as `<name>.old` (the previous `.old` goes), and the difference is printed.
     """
     run = find_run(settings, stage, variant, seed)
-    reason = _outdated(run, settings)
+    reason = outdated(run, settings)
     if reason:
         print(f"{run.name}: {reason}; the earlier run is now {run.name}.old and this one starts anew.")
         for folder in (run.folder, run.checkpoints):
@@ -208,7 +208,7 @@ def _injected_names(given: dict) -> list[str]:
 # ---- small parts -----------------------------------------------------------------------------------------------------------------
 
 
-def _outdated(run: Run, settings: Settings) -> str:
+def outdated(run: Run, settings: Settings) -> str:
     """Why the folder's run is not the one that these settings ask for; "" if it is, or if there is none."""
     if not (run.folder / "settings.toml").is_file():
         return ""

@@ -1,0 +1,32 @@
+"""Which tasks a profile trains and is tested on: none in both, limits spread over the templates."""
+
+import collections
+
+import pytest
+
+from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.tasks import open_place, spread, test_tasks as held_out, train_tasks
+
+
+def test_no_task_is_in_both_sets():
+    settings = load_settings("laptop")
+    train, test = train_tasks(settings), held_out(settings)
+    assert {t.benchmark for t in train} == {t.benchmark for t in test} == {"pocket", "miniwob"}
+    assert not {t.task_id for t in train} & {t.task_id for t in test}
+    assert not {t.intent for t in train if t.intent} & {t.intent for t in test if t.intent}
+    assert {t.split for t in train} == {"train"} and "train" not in {t.split for t in test}
+
+
+def test_limits_are_spread_over_the_templates_and_repeatable():
+    tasks = [t for t in train_tasks(load_settings("laptop")) if t.benchmark == "pocket"]
+    chosen = spread(tasks, 60, seed=1)
+    counts = collections.Counter(t.intent_template_id for t in chosen)
+    assert len(chosen) == 60 and max(counts.values()) - min(counts.values()) <= 1
+    assert len(counts) == len({t.intent_template_id for t in tasks})
+    assert spread(tasks, 60, seed=1) == chosen != spread(tasks, 60, seed=2)
+    assert spread(tasks, 0, seed=1) == tasks
+
+
+def test_an_unknown_benchmark_is_named_with_its_neighbour():
+    with pytest.raises(SettingsError, match="miniwob"):
+        open_place(load_settings("laptop"), "miniwop")

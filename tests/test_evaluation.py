@@ -1,0 +1,63 @@
+"""An evaluation that was interrupted keeps what it had, and counts errors apart. (Real episodes: tests/notebooks.)"""
+
+import pytest
+
+from wr1_utils import evaluation
+from wr1_utils.settings import load_settings
+from wr1_utils.tasks.task import Task
+from wr1_utils.trajectory import Trajectory, read_trajectories
+
+TASKS = [Task(str(i), ("shopping",), "", f"task {i}", "t", "t", {}, False, False, {}, "seen_template") for i in range(10)]
+
+
+class Episodes:
+    """Stands in for the browser: task i succeeds if i is even, task 9 is lost; the second call may be interrupted."""
+
+    played: list[str] = []
+    stop = False
+
+    def __init__(self, settings):
+        self.calls = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, tasks, policy, *, temperature, seed, run, progress):
+        self.calls += 1
+        if self.stop and self.calls == 2:
+            raise KeyboardInterrupt
+        self.played += [t.task_id for t in tasks]
+        assert temperature == 0.0
+        return [self.trajectory(t) for t in tasks]
+
+    @staticmethod
+    def trajectory(task):
+        number = int(task.task_id)
+        status = "infrastructure" if number == 9 else "success" if number % 2 == 0 else "failure"
+        reward = None if number == 9 else float(status == "success")
+        about = dict(run="r", benchmark="pocket", site="shopping", template="t", split="seen_template", intent="", group=0, member=0, seed=0)
+        return Trajectory(task_id=task.task_id, policy="p", status=status, reward=reward, answer=None, error="", seconds=0.0, turns=[], **about)
+
+
+def test_resume_and_counts(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(evaluation, "Rollout", Episodes)
+    monkeypatch.setattr(evaluation, "load_policy", lambda settings, method: None)
+    monkeypatch.setattr(evaluation, "test_tasks", lambda settings: TASKS)
+    monkeypatch.setattr(evaluation, "CHUNK", 4)
+    monkeypatch.setattr(Episodes, "stop", True)
+    settings = load_settings("smoke", results=str(tmp_path), checkpoints=str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        evaluation.evaluate(settings, "base")
+    monkeypatch.setattr(Episodes, "stop", False)
+    run = evaluation.evaluate(settings, "base")
+    assert "continuing after 4 of 10" in capsys.readouterr().out
+    assert Episodes.played == [t.task_id for t in TASKS]  # none twice
+    summary = run.summary()
+    assert (summary["tasks"], summary["successes"], summary["errors"]) == (10, 5, 1)
+    assert [t.task_id for t in read_trajectories(run.path("trajectories.parquet"))] == [t.task_id for t in TASKS]
+    assert not run.path("partial.parquet").exists()
+    evaluation.evaluate(settings, "base")
+    assert "done already" in capsys.readouterr().out and len(Episodes.played) == 10

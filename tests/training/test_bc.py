@@ -1,0 +1,88 @@
+"""Behaviour cloning lowers the loss on what the expert wrote, resumes, and says what is missing."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from wr1_utils.agent.hf_engine import load_model, load_tokenizer
+from wr1_utils.agent.policy import ModelError
+from wr1_utils.agent.prompt import context_ids, reply_ids
+from wr1_utils.runs import open_run
+from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.training import bc
+from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
+from wr1_utils.trajectory import Trajectory, Turn, write_trajectories
+
+
+def demonstration(tokenizer, number: int, status: str = "success") -> Trajectory:
+    """Two turns that click what the task names."""
+    turns, replies = [], []
+    for _ in range(2):
+        text = f'<answer>do(action="Click", element="{number}")</answer>'
+        context = context_ids(tokenizer, "Act.", f"go {number}", replies, f"link Go [{number}]")
+        replies.append(reply_ids(tokenizer, text))
+        turns.append(Turn("u", "t", "page", context, replies[-1], [], text, "", "", 0.0, 0.0))
+    about = dict(run="d", benchmark="pocket", site="shopping", template="t", split="train", intent="go", group=number, member=0, seed=0)
+    reward = float(status == "success")
+    return Trajectory(task_id=str(number), policy="expert", status=status, reward=reward, answer=None, error="", seconds=0.1, turns=turns, **about)
+
+
+@pytest.fixture
+def settings(tiny_model, tmp_path):
+    settings = load_settings(
+        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model)},
+        bc=dict(epochs=3, batch_size=4, learning_rate=3e-3),
+    )  # fmt: skip
+    tokenizer = load_tokenizer(tiny_model)
+    run = open_run(settings, "demos", settings.demos.style)
+    write_trajectories(run.path("trajectories.parquet"), [demonstration(tokenizer, n) for n in range(12)] + [demonstration(tokenizer, 99, "failure")])
+    run.save_summary({})
+    return settings
+
+
+def loss_of(folder, demos):
+    model, _ = load_model(folder)
+    model.set_attn_implementation(TREE_ATTENTION)
+    with torch.no_grad():
+        return -forward_logprobs(model, build_row(sequences(demos)))[0].mean().item()
+
+
+def test_the_loss_falls_from_chance_on_replies_alone(settings, tiny_model):
+    run = bc.train_bc(settings)
+    metrics, summary = run.metrics(), run.summary()
+    assert summary["demonstrations"] == 12 and summary["turns"] == 24 and summary["steps"] == 9  # the failed one is left out
+    assert metrics["step"].tolist() == list(range(1, 10))
+    demos = [demonstration(load_tokenizer(tiny_model), n) for n in range(12)]
+    before, after = loss_of(tiny_model, demos), loss_of(run.checkpoints / "final", demos)
+    assert before == pytest.approx(math.log(load_tokenizer(tiny_model).vocab_size), rel=0.2)
+    assert after < before - 1
+
+
+def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(settings, monkeypatch, tmp_path, capsys):
+    whole = bc.train_bc(settings)
+    again = dataclasses.replace(settings, checkpoints=str(tmp_path / "again"), seed=settings.seed)
+    (whole.folder / "summary.json").unlink()
+    log = bc._Metrics.on_log
+
+    def stop(self, args, state, control, logs=None, **kwargs):
+        log(self, args, state, control, logs, **kwargs)
+        if state.global_step == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(bc._Metrics, "on_log", stop)
+    with pytest.raises(KeyboardInterrupt):
+        bc.train_bc(again)
+    monkeypatch.setattr(bc._Metrics, "on_log", log)
+    run = bc.train_bc(again)
+    assert "continuing from checkpoint-3" in capsys.readouterr().out
+    weights = [torch.cat([p.flatten() for p in load_model(r.checkpoints / "final")[0].parameters()]) for r in (whole, run)]
+    assert torch.allclose(*weights, atol=1e-6)
+
+
+def test_what_is_missing_is_said(settings, tmp_path):
+    with pytest.raises(SettingsError, match="01_tasks_and_demonstrations"):
+        bc.train_bc(dataclasses.replace(settings, results=str(tmp_path / "nothing")))
+    with pytest.raises(ModelError, match="no model folder"):
+        bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, path=str(tmp_path / "gone"))))
