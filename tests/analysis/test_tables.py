@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,12 +143,13 @@ def test_readme_markers_are_filled_and_the_rest_kept(folder, tmp_path):
 
 def test_the_readme_shows_the_numbers_of_the_committed_results(tmp_path):
     """No number of the README's tables is typed by hand. Compared as tracked by git, so that a demo run of one's own does not matter."""
-    for name in ("main.csv", "comparisons.csv"):
-        for profile in ("demo", "laptop"):
-            (tmp_path / profile).mkdir(exist_ok=True)
-            (tmp_path / profile / name).write_text(_tracked(f"results/{profile}/{name}"))
     readme = _tracked("README.md")
-    assert readme.count("<!-- begin table ") == 2
+    profiles = re.findall(r"<!-- begin table (\w+) -->", readme)
+    assert "demo" in profiles
+    for profile in profiles:
+        (tmp_path / profile).mkdir()
+        for name in ("main.csv", "comparisons.csv"):
+            (tmp_path / profile / name).write_text(_tracked(f"results/{profile}/{name}"))
     assert tables.fill_markers(readme, lambda profile: tables.compact_table(tmp_path / profile)) == readme
 
 
