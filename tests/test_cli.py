@@ -37,7 +37,8 @@ def test_a_port_that_does_not_exist():
 
 
 def test_serve_opens_the_sites_until_ctrl_c():
-    server = subprocess.Popen([sys.executable, "-P", "-m", "wr1_utils.cli", "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([sys.executable, "-P", "-m", "wr1_utils.cli", "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a test run in the background ignores Ctrl-C, and so would this
     try:
         server.stdout.readline()
         address = server.stdout.readline().strip()

@@ -99,7 +99,8 @@ def test_a_stopped_way_leaves_no_kernel_and_goes_on(way, how, code):
     code_text = ("import sys, pathlib; from wr1_utils import cli, demo; demo.WAY = (demo.Step('first'), demo.Step('second')); run = demo.run\n"
                  "demo.run = lambda profile, seed: run(profile, seed, pathlib.Path(sys.argv[2])); sys.exit(cli.main(['demo', '--profile', sys.argv[1]]))")
     command = [sys.executable, "-c", code_text, str(way / "tiny.toml"), str(way)]
-    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a test run in the background ignores Ctrl-C, and so would this
     try:
         wait_for((way / "kernel").exists)
         time.sleep(0.5)

@@ -6,6 +6,7 @@ that was interrupted runs again and continues from what its stage had saved.
 
 import hashlib
 import json
+import logging
 import os
 import re
 import sys
@@ -80,6 +81,7 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
 
 def _execute(step: Step, parameters: dict, source: Path, target: Path, title: str, expected: float, later: float) -> float:
     """Run one notebook with a progress line; the seconds it took."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # after Ctrl-C it would tell of the kernel's end with a traceback
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not another one that the user may have registered
     with tempfile.TemporaryDirectory() as place:
         os.environ["WR1_PROGRESS"] = report = str(Path(place) / "progress.json")
