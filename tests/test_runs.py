@@ -1,4 +1,5 @@
 import json
+import shutil
 import sys
 
 import nbformat
@@ -43,9 +44,9 @@ def test_an_unfinished_run_is_resumed_and_a_finished_one_is_done(settings):
 def test_other_settings_start_anew_and_keep_the_old_run(settings, capsys):
     run = open_run(settings(), "bc")
     run.save_summary({})
-    run.checkpoints.mkdir(parents=True)
+    (run.checkpoints / "final").mkdir()
     new = open_run(settings(**{"bc.epochs": 9}), "bc")
-    assert not new.done and not new.resumed and not new.checkpoints.exists()
+    assert not new.done and not new.resumed and not list(new.checkpoints.iterdir())
     assert (run.folder.parent / "bc-s0.old/summary.json").is_file() and run.checkpoints.with_name("bc-s0.old").is_dir()
     assert "bc.epochs was 1 and is 9" in capsys.readouterr().out
 
@@ -153,3 +154,13 @@ def test_importing_the_package_is_light():
 
     code = "import sys, wr1_utils; wr1_utils.load_settings; print([m for m in ('torch', 'pandas', 'playwright', 'papermill') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_run_that_came_with_a_clone_is_not_taken_for_ones_own(tmp_path, capsys):
+    """Results are in git and weights are not: without its weights a finished run is done anew."""
+    settings = load_settings("smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"))
+    open_run(settings, "bc", "short").save_summary({"a": 1})
+    assert open_run(settings, "bc", "short").done
+    shutil.rmtree(tmp_path / "weights")
+    assert not open_run(settings, "bc", "short").done
+    assert "its weights are not here" in capsys.readouterr().out

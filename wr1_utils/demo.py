@@ -54,8 +54,11 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
     settings = load_settings(profile, seed=seed)
     folder = project_path(settings.results) / settings.profile
     folder.mkdir(parents=True, exist_ok=True)
+    weights = project_path(settings.checkpoints) / settings.profile
+    ran = not weights.is_dir()  # without it, results that are there came with the clone: nothing of them is skipped
+    weights.mkdir(parents=True, exist_ok=True)
     expected = {step.notebook: _expected_seconds(step, settings) for step in WAY}
-    started, worked, planned, ran = time.monotonic(), 0.0, 0.0, False
+    started, worked, planned = time.monotonic(), 0.0, 0.0
     for number, step in enumerate(WAY, 1):
         title = f"[{number}/{len(WAY)}] {step.notebook}"
         source, target = notebooks / f"{step.notebook}.ipynb", folder / f"{step.notebook}-s{seed}.ipynb"

@@ -24,7 +24,7 @@ def collect_demonstrations(settings: Settings) -> Run:
     """
     run = open_run(settings, "demos", settings.demos.style)
     if run.done:
-        print(f"{run.name} is done already: {run.folder}")
+        print(f"{run.name} is done already")
         return run
     tasks = train_tasks(settings)
     chosen = []

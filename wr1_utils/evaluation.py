@@ -23,7 +23,7 @@ def evaluate(settings: Settings, method: str) -> Run:
     policy = load_policy(settings, method)
     run = open_run(settings, "eval", method)
     if run.done:
-        print(f"{run.name} is done already: {run.folder}")
+        print(f"{run.name} is done already")
         return run
     tasks = test_tasks(settings)
     partial = run.path("partial.parquet")

@@ -31,7 +31,7 @@ _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "
 @dataclass(frozen=True)
 class Run:
     folder: Path  # absolute
-    checkpoints: Path  # absolute; made by whoever saves the first weights
+    checkpoints: Path  # absolute; empty for stages without weights
     stage: str
     variant: str
     seed: int
@@ -90,6 +90,7 @@ def open_run(settings: Settings, stage: str, variant: str = "", seed: int | None
         print(f"{run.name}: {reason}; the earlier run is now {run.name}.old and this one starts anew.")
         for folder in (run.folder, run.checkpoints):
             _set_aside(folder)
+    run.checkpoints.mkdir(parents=True, exist_ok=True)  # not in git: a run that came with a clone lacks it, and is not taken for one's own
     resumed = (run.folder / "settings.toml").is_file() and not run.done
     if not (run.folder / "settings.toml").is_file():
         run.folder.mkdir(parents=True, exist_ok=True)
@@ -214,6 +215,8 @@ def outdated(run: Run, settings: Settings) -> str:
         return ""
     before = relevant(run.stage, tomllib.loads((run.folder / "settings.toml").read_text(encoding="utf-8")))
     now = relevant(run.stage, to_dict(settings))
+    if not run.checkpoints.is_dir():
+        return "it was made elsewhere, its weights are not here"
     for key in [*now, *before]:
         if before.get(key) != now.get(key):
             return f"the settings changed ({key} was {before.get(key)} and is {now.get(key)})"

@@ -30,7 +30,7 @@ def train_bc(settings: Settings) -> Run:
     """
     run = open_run(settings, "bc", settings.demos.style)
     if run.done:
-        print(f"{run.name} is done already: {run.folder}")
+        print(f"{run.name} is done already")
         return run
     demos = [t for t in read_demonstrations(settings) if t.status == "success"]
     if not demos:

@@ -57,7 +57,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
         raise SettingsError(f"rl.tasks_per_step is {settings.rl.tasks_per_step}, but there are {len(tasks)} training tasks; lower it.")
     run = open_run(settings, "rl", variant)
     if run.done:
-        print(f"{run.name} is done already: {run.folder}")
+        print(f"{run.name} is done already")
         return run
     set_seed(settings.seed)
     model, tokenizer = load_model(start, dtype=settings.model.dtype)
