@@ -9,7 +9,7 @@ from wr1_utils.agent.pocket_model import build_model
 from wr1_utils.training import pocket_tasks, pretrain
 from wr1_utils.training.pretrain import Pretraining, PretrainingError
 
-TINY = Pretraining(tokens=9_000, tokens_per_step=700, sequence_steps=4, warmup_steps=2, tokenizer_samples=60, save_every_s=0.0)
+TINY = Pretraining(tokens=9_000, tokens_per_step=700, sequence_steps=4, most_lines=20, warmup_steps=2, tokenizer_samples=60, save_every_s=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +33,17 @@ def pretrain_samples(number: int) -> list[pocket_tasks.Sample]:
 
 def test_batches_depend_on_the_step_alone_and_are_padded_on_the_right(tokenizer):
     for step in (0, 50):
-        ids, trained = pretrain.make_batch(TINY, tokenizer, step, lines=8, done=0.5)
-        again, _ = pretrain.make_batch(TINY, tokenizer, step, lines=8, done=0.5)
+        ids, trained = pretrain.make_batch(TINY, tokenizer, step, done=0.5)
+        again, _ = pretrain.make_batch(TINY, tokenizer, step, done=0.5)
         assert torch.equal(ids, again) and ids.shape == trained.shape
     assert not trained[ids == tokenizer.pad_token_id].any()
-    assert not torch.equal(ids[:, :50], pretrain.make_batch(TINY, tokenizer, step + 1, lines=8, done=0.5)[0][:len(ids), :50])
+    assert not torch.equal(ids[:, :50], pretrain.make_batch(TINY, tokenizer, step + 1, done=0.5)[0][:len(ids), :50])
 
 
 def test_padding_on_the_right_without_a_mask_changes_nothing(tokenizer):
     """A causal model never sees padding behind a token, so the loss of a padded batch is that of its rows."""
     model = build_model(tokenizer, 0).eval()
-    ids, trained = pretrain.make_batch(TINY, tokenizer, 60, lines=4, done=0.5)
+    ids, trained = pretrain.make_batch(TINY, tokenizer, 60, done=0.1)
     longer = torch.full((len(ids), ids.shape[1] + 30), tokenizer.pad_token_id)
     longer[:, :ids.shape[1]] = ids
     mask = torch.zeros_like(longer, dtype=torch.bool)
@@ -59,7 +59,7 @@ def test_primed_model_learns_repetition_within_few_steps(tokenizer):
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     losses = []
     for step in range(40):
-        loss = pretrain.reply_loss(model, *pretrain.make_batch(config, tokenizer, step, 6, 0.0))[0]
+        loss = pretrain.reply_loss(model, *pretrain.make_batch(config, tokenizer, step, 0.0))[0]
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

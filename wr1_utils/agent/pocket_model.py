@@ -13,18 +13,25 @@ import torch
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
-IDS = 300                    # " [0]" … " [299]" are single tokens
-MERGES = 900                 # BPE merges inside words
+from wr1_utils.web.actions import ACTIONS
+
+IDS = 300                    # " [0]" … " [299]" are single tokens, and `", element="0"` … as they stand in an action
+MERGES = 3800                # BPE merges inside words
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-PHRASES = ["<think>", "</think>", "<answer>", "</answer>", "# Note: ", "# Element:", "# Answer: ", ' = "', " | ",
-           'do(action="', 'exit(message="', '", element="', '", argument="', '")', "** Simplified html **", "Select Dropdown Option"]
+PHRASES = ["<think>", "</think>", "</think>\n<answer>", "<answer>", "</answer>", ')</answer>', '")</answer>', "# Note: ", "# Element:", "# Answer: ",
+           ' = "', " | ", 'exit(message="', 'do(action="', '", argument="', '", element="', "** Simplified html **",
+           *(f'do(action="{action}' for action in ACTIONS)]
+ID_TOKENS = [f" [{i}]" for i in range(IDS)]
+ELEMENT_TOKENS = [f'", element="{i}"' for i in range(IDS)]
 SPACE = "Ġ"                  # how byte-level BPE writes a space
 CHAT_TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}"
                  "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
 
 HIDDEN, LAYERS, HEADS, HEAD_SIZE, MLP, POSITIONS = 192, 4, 3, 64, 384, 2048
 EMBEDDING_STD = 0.3
-SUFFIX, MATCH, OUT = 0.8, 10, 6  # of the primed circuit: weight of each earlier token, score of a match, strength of what is written
+SUFFIX, MATCH, OUT = 0.3, 10, 3.0  # of the primed circuit: weight of each earlier token, score of a match, strength of what is written
+COPY = 0.5                   # strength with which every other head from layer 1 on writes the token that it attends to
+SEEN = 0.7                   # weight of what all ids have in common, beside what each has of its own
 CONTEXT_OF_INTEREST = 800    # tokens over which a "stable" rotary pair may turn at most half a radian
 
 
@@ -51,7 +58,7 @@ def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
                                                        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
-    tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in PHRASES + [f" [{i}]" for i in range(IDS)]])
+    tokenizer.add_tokens([AddedToken(text, special=False, normalized=False) for text in PHRASES + ID_TOKENS + ELEMENT_TOKENS])
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>",
                                    clean_up_tokenization_spaces=False, model_max_length=POSITIONS)
     fast.chat_template = CHAT_TEMPLATE
@@ -84,7 +91,8 @@ def prime_induction(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast)
     Layer 0, head j attends to the token j + 1 places back and writes down which it was, for j = 0, 1, 2, each in a subspace of its own. Layer 1, head 0
     looks for positions whose three tokens before are the current one and the two before that; the first counts most, so where no three match, one does. It
     writes the token that stands there where the tied unembedding reads it. Rotary pairs that hardly turn over the context carry content, those that turn
-    fast carry the offset. A token and its twin with a space before it start with embeddings that differ by one common vector.
+    fast carry the offset. A token and its twin with a space before it start with embeddings that differ by one common vector; so do an id as a page
+    prints it and the same id in an action. Every other head from layer 1 on copies what it attends to, so that only where to look is left to learn.
     """
     width, size = model.config.hidden_size, model.config.head_dim
     turn = model.config.rope_parameters["rope_theta"] ** (-torch.arange(0, size, 2) / size)          # [size / 2] radians a token
@@ -102,6 +110,11 @@ def prime_induction(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast)
     for token, i in vocabulary.items():
         if token.startswith(SPACE) and token[1:] in vocabulary:
             embedding[i] = (embedding[vocabulary[token[1:]]] + space) / math.sqrt(1.49)
+    seen, used = torch.randn(2, width) * EMBEDDING_STD
+    for id_token, element_token in zip(ID_TOKENS, ELEMENT_TOKENS):
+        own = embedding[vocabulary[id_token]].clone()
+        embedding[vocabulary[id_token]] = (own + SEEN * seen) / math.sqrt(1 + SEEN**2)
+        embedding[vocabulary[element_token]] = (own + 0.7 * used) / math.sqrt(1.49)
     for layer in model.model.layers:
         layer.self_attn.o_proj.weight *= 0.1
         layer.mlp.down_proj.weight *= 0.1
@@ -133,7 +146,11 @@ def prime_induction(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast)
         projection.weight[head] = 0.0
         projection.weight[stable] = strength * sum(matrix @ source for matrix, source in zip(turns, sources))
         projection.bias[head] = 0.0
-    content = _orthonormal(size, width)                                                              # [size, width]
-    second.v_proj.weight[head] = content
-    second.v_proj.bias[head] = 0.0
-    second.o_proj.weight[:, head] = OUT * content.T * norm / math.sqrt(size)
+    for number, layer in enumerate(model.model.layers[1:], 1):
+        attention = layer.self_attn
+        for j, content in enumerate(_orthonormal(HEADS * size, width).split(size)):                  # each [size, width]: copies what it attends to
+            head = slice(j * size, (j + 1) * size)
+            strength = OUT if number == 1 and j == 0 else COPY
+            attention.v_proj.weight[head] = content
+            attention.v_proj.bias[head] = 0.0
+            attention.o_proj.weight[:, head] = strength * content.T * norm / math.sqrt(size)

@@ -186,5 +186,5 @@ def random_page(rng: random.Random, labels: Labels, lines: int, needs: list[Bloc
 def number_page(rng: random.Random, page: Page) -> None:
     """Numbers a page: mostly from 0, sometimes from elsewhere or with gaps, so that ids 0 to 299 are all trained."""
     roll = rng.random()
-    start = 0 if roll < 0.6 else rng.randint(0, 40) if roll < 0.75 else rng.randint(0, 200)
+    start = 0 if roll < 0.7 else rng.randint(0, 40) if roll < 0.85 else rng.randint(0, 240)
     page.number(start, rng if rng.random() < 0.12 else None)

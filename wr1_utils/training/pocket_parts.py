@@ -55,7 +55,7 @@ def named(rng: random.Random, text: str) -> str:
     roll = rng.random()
     if roll < 0.03:
         return text.lower()
-    return text if roll < 0.5 else f'"{text}"' if roll < 0.9 else f"'{text}'"
+    return text if roll < 0.4 else f'"{text}"' if roll < 0.9 else f"'{text}'"
 
 
 def _role_word(rng: random.Random, role: str) -> str:
@@ -310,7 +310,7 @@ def tick_several(rng: random.Random, labels: Labels) -> list[Part]:
     return [part(at) for at in range(len(items))]
 
 
-SKILLS = {click: 34, type_text: 14, search: 5, select: 6, in_row: 7, read: 15, copy_value: 3, extreme: 4, count: 2, ordinal: 3, missing: 4,
+SKILLS = {click: 34, type_text: 14, search: 5, select: 6, in_row: 7, read: 15, copy_value: 3, extreme: 4, count: 2, ordinal: 3, missing: 2,
           plain_action: 3}
 
 

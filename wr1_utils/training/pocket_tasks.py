@@ -4,7 +4,8 @@ A task is one to four parts joined by words such as "then"; after
 the last, the reply is an exit. Phrasings and labels are random, so that what is learned is to read the page and to follow the instruction. No task
 and no demonstration of MiniWoB++ or of the Pocket Arena is used.
 
-Two formats, both as chat messages:
+Three formats, all as chat messages:
+* `first`: one page and `Click "label"` some times over, for the first steps of training.
 * `deployment`: what the agent meets. The task, then the page; earlier pages replaced by the placeholder. One reply, the last, is trained.
 * `dense`: one page and then many instructions with replies, all trained: more to learn from each page, for the first part of training.
 """
@@ -13,8 +14,8 @@ import random
 from dataclasses import dataclass
 
 from wr1_utils.agent.experts import reply
-from wr1_utils.training.pocket_pages import Labels, Page, number_page, random_page
-from wr1_utils.training.pocket_parts import DONE, Part, draw_part, fact, leave, named, part_on, tick_several
+from wr1_utils.training.pocket_pages import Item, Labels, Line, Page, number_page, random_page
+from wr1_utils.training.pocket_parts import DONE, Part, do, draw_part, fact, leave, named, part_on, tick_several
 
 SYSTEM_PROMPT = "Act on the page."
 PLACEHOLDER = "** Simplified html **"
@@ -78,6 +79,19 @@ def draw_task(rng: random.Random, labels: Labels) -> tuple[str, list[Part]]:
     return _wrap(rng, text), parts
 
 
+def first(rng: random.Random, lines: int) -> Sample:
+    """One page of links and buttons, and up to eight times `Click "label"`: the first thing to learn, finding an element and its id."""
+    labels = Labels(rng)
+    page = Page(labels.new(), [Line([Item(rng.choice(["link", "button", "checkbox", "tab"]), labels.new())]) for _ in range(max(lines, 2))])
+    number_page(rng, page)
+    messages = [{"role": "system", "content": SYSTEM_PROMPT}]
+    for turn, item in enumerate(rng.sample(page.items(), min(8, len(page.items())))):
+        task = f'Task: Click "{item.label}"'
+        messages.append({"role": "user", "content": f"{task}\n{page.text()}" if turn == 0 else task})
+        messages.append({"role": "assistant", "content": do("Click", item)})
+    return Sample("click", messages, train_all=True)
+
+
 def dense(rng: random.Random, lines: int) -> Sample:
     """One page and about eight instructions with replies, each to be followed on the page as it stands; all replies are trained.
 
@@ -85,7 +99,7 @@ def dense(rng: random.Random, lines: int) -> Sample:
     """
     labels = Labels(rng)
     parts: list[Part] = []
-    together = rng.random() < 0.5
+    together = rng.random() < 0.35
     while len(parts) < min(5, lines // 4):              # things that need something of their own on the page
         part = draw_part(rng, labels)
         if (part.avoid or part.page or (together and part.ends) or sum(map(len, part.needs)) > lines // 2

@@ -1,7 +1,8 @@
 """Base training of the pocket model on random pages: the counterpart of an instruct model's pretraining.
 
-A plain PyTorch loop, cross-entropy on the replies only. Three stages in one run: repeated random sequences (the induction circuit settles), then mostly
-`dense` samples, then mostly samples in the agent's own format. Pages start small and grow by six lines whenever more than 90 % of element ids are right.
+A plain PyTorch loop, cross-entropy on the replies only. The stages go over into each other by a schedule (`mix`): repeated random sequences (the
+induction circuit settles), `first` samples (finding an element by its label), `dense` samples (all skills, many a page), then samples in the agent's own
+format, on pages that grow.
 Rows are padded on the right and no attention mask is passed: padding comes after everything that is trained, so a causal model never sees it.
 
 Deviation from the paper: the paper starts from an off-the-shelf instruct model; this is what stands in its place on two CPU cores.
@@ -17,7 +18,7 @@ import torch
 from torch.nn import functional
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
-from wr1_utils.agent.pocket_model import build_model, build_tokenizer
+from wr1_utils.agent.pocket_model import ID_TOKENS, build_model, build_tokenizer
 from wr1_utils.training import pocket_tasks
 from wr1_utils.training.pocket_words import WORDS
 
@@ -26,11 +27,11 @@ from wr1_utils.training.pocket_words import WORDS
 class Pretraining:
     """What one run is made of. `tokens` counts trained positions including padding; the learning rate falls to zero as a cosine over them."""
     seed: int = 0
-    tokens: int = 7_000_000
+    tokens: int = 13_000_000
     tokens_per_step: int = 4_000
     learning_rate: float = 2e-3
     warmup_steps: int = 100
-    sequence_steps: int = 60        # steps on repeated random sequences
+    sequence_steps: int = 30        # steps on repeated random sequences
     most_lines: int = 60
     tokenizer_samples: int = 3_000
     save_every_s: float = 60.0
@@ -73,16 +74,23 @@ def _repeated(config: Pretraining, rng: random.Random, vocabulary: int) -> tuple
     return torch.tensor(rows), torch.tensor(trained)
 
 
-def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: int, lines: int, done: float) -> tuple[torch.Tensor, torch.Tensor]:
+def mix(config: Pretraining, done: float) -> tuple[int, float, float]:
+    """(most lines of a page, share of `first` samples, share of `dense` ones) when the part `done` (0 to 1) of the run is over."""
+    lines = round(6 + (config.most_lines - 6) * min(1.0, done / 0.6))
+    return lines, max(0.0, 1 - max(0.0, done - 0.05) / 0.05), max(0.15, 0.85 - 1.3 * max(0.0, done - 0.1))
+
+
+def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: int, done: float) -> tuple[torch.Tensor, torch.Tensor]:
     """The batch of one step, a function of its arguments alone. ids [rows, length] padded on the right, trained [rows, length] bool.
 
-    `done` is the part of the run that is over (0 to 1): the share of dense samples falls with it.
+    `done` is the part of the run that is over (0 to 1), by which `mix` chooses.
     """
     rng = random.Random(f"{config.seed} {step}")
     if step < config.sequence_steps:
         return _repeated(config, rng, len(tokenizer))
-    make = pocket_tasks.dense if lines < 18 or rng.random() < max(0.25, 0.9 - 1.3 * done) else pocket_tasks.deployment
-    size = rng.randint(3, lines)
+    lines, first, dense = mix(config, done)
+    make = pocket_tasks.first if rng.random() < first else pocket_tasks.dense if rng.random() < dense else pocket_tasks.deployment
+    size = rng.randint(3, rng.randint(3, lines))
     rows: list[tuple[list[int], list[bool]]] = []
     longest = 0
     while not rows or (len(rows) + 1) * longest <= config.tokens_per_step:
@@ -121,7 +129,7 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
     tokenizer = make_tokenizer(config)
     model = build_model(tokenizer, config.seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
-    state = {"step": 0, "tokens": 0, "lines": 6, "right": 0.0}
+    state = {"step": 0, "tokens": 0, "right": 0.0}
     checkpoint = Path(checkpoint) if checkpoint else None
     if checkpoint and checkpoint.exists():
         saved = torch.load(checkpoint, weights_only=True)
@@ -132,12 +140,12 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
         state = saved["state"]
         progress(f"continues at step {state['step']} from {checkpoint}")
     id_tokens = torch.zeros(len(tokenizer), dtype=torch.bool)
-    id_tokens[[i for token, i in tokenizer.get_vocab().items() if token.startswith(" [") and token.endswith("]")]] = True
+    id_tokens[tokenizer.convert_tokens_to_ids(ID_TOKENS)] = True
     started, first_tokens, told, saved_at, loss_mean = time.monotonic(), state["tokens"], 0.0, time.monotonic(), 0.0
     model.train()
     while state["tokens"] < config.tokens:
         step = state["step"]
-        ids, trained = make_batch(config, tokenizer, step, state["lines"], state["tokens"] / config.tokens)
+        ids, trained = make_batch(config, tokenizer, step, state["tokens"] / config.tokens)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(config, step, state["tokens"])
         loss, targets, guesses = reply_loss(model, ids, trained)
@@ -154,15 +162,12 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
         if step >= config.sequence_steps and elements.any():
             right = (guesses == targets)[elements].float().mean().item()
             state["right"] += 0.05 * (right - state["right"])
-            if state["right"] > 0.9 and state["lines"] < config.most_lines:
-                state["lines"] = min(config.most_lines, state["lines"] + 6)
-                state["right"] = 0.6
         now = time.monotonic()
         if now - told > 10:
             told = now
             speed = (state["tokens"] - first_tokens) / (now - started)
             progress(f"step {state['step']}, {state['tokens'] / 1e6:.2f} of {config.tokens / 1e6:.2f} M tokens, loss {loss_mean:.3f}, pages up to "
-                     f"{state['lines']} lines, ids right {state['right']:.0%}, {speed:.0f} tokens/s, {(config.tokens - state['tokens']) / speed / 60:.1f} min left")
+                     f"{mix(config, state['tokens'] / config.tokens)[0]} lines, ids right {state['right']:.0%}, {speed:.0f} tokens/s, {(config.tokens - state['tokens']) / speed / 60:.1f} min left")
         if checkpoint and (now - saved_at > config.save_every_s or state["tokens"] >= config.tokens):
             saved_at = now
             checkpoint.parent.mkdir(parents=True, exist_ok=True)
