@@ -22,7 +22,7 @@ from nbclient.exceptions import DeadKernelError
 
 from wr1_utils.analysis.tables import compact_table
 from wr1_utils.errors import WR1Error
-from wr1_utils.runs import find_run, model_fingerprint, outdated, relevant, say_duration
+from wr1_utils.runs import find_run, fingerprint, outdated, relevant, say_duration
 from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
 
 
@@ -143,7 +143,7 @@ def _expected_seconds(step: Step, settings: Settings) -> float:
 def _fingerprint(step: Step, settings: Settings, source: Path) -> str:
     """A hash of all that decides what an executed notebook shows: its cells, its parameters, the settings and the model."""
     cells = [cell.source for cell in nbformat.read(source, as_version=4).cells]
-    content = [cells, step.parameters, relevant(step.stage, to_dict(settings)), model_fingerprint(settings)]
+    content = [cells, step.parameters, relevant(step.stage, to_dict(settings)), fingerprint(project_path(settings.model.path))]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 

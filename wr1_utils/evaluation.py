@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from wr1_utils.agent.hf_engine import load_policy
+from wr1_utils.agent.hf_engine import load_policy, model_folder
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings
@@ -21,7 +21,7 @@ def evaluate(settings: Settings, method: str) -> Run:
     again; does nothing if the run is done. Raises ModelError if the method's weights are not made yet.
     """
     policy = load_policy(settings, method)
-    run = open_run(settings, "eval", method)
+    run = open_run(settings, "eval", method, weights=model_folder(settings, method))
     if run.done:
         print(f"{run.name} is done already")
         return run

@@ -78,14 +78,14 @@ class Run:
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
 
-def open_run(settings: Settings, stage: str, variant: str = "", seed: int | None = None) -> Run:
-    """Make the folder of a run, or find it again.
+def open_run(settings: Settings, stage: str, variant: str = "", seed: int | None = None, weights: Path | None = None) -> Run:
+    """Make the folder of a run, or find it again. `weights`: the folder of weights that an earlier stage made and this one starts from.
 
-    A folder made with the same settings and the same model is continued (`run.resumed`) or already `run.done`. Otherwise it and its
+    A folder made with the same settings, base model and weights is continued (`run.resumed`) or already `run.done`. Otherwise it and its
     weights are set aside as `<name>.old` (the previous `.old` goes), and the difference is printed.
     """
     run = find_run(settings, stage, variant, seed)
-    reason = outdated(run, settings)
+    reason = outdated(run, settings, weights)
     if reason:
         print(f"{run.name}: {reason}; the earlier run is now {run.name}.old and this one starts anew.")
         for folder in (run.folder, run.checkpoints):
@@ -94,7 +94,8 @@ def open_run(settings: Settings, stage: str, variant: str = "", seed: int | None
     resumed = (run.folder / "settings.toml").is_file() and not run.done
     if not (run.folder / "settings.toml").is_file():
         run.folder.mkdir(parents=True, exist_ok=True)
-        _write_json(run.folder / "environment.json", environment_stamp(settings))
+        stamp = environment_stamp() | {"model": fingerprint(project_path(settings.model.path))}
+        _write_json(run.folder / "environment.json", stamp | ({"weights": fingerprint(weights)} if weights else {}))
         with _replacing(run.folder / "settings.toml") as file:
             file.write(to_toml(settings))
     return Run(run.folder, run.checkpoints, run.stage, run.variant, run.seed, resumed)
@@ -114,19 +115,17 @@ def relevant(stage: str, tree: dict) -> dict:
     return {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored}
 
 
-def environment_stamp(settings: Settings | None = None) -> dict:
+def environment_stamp() -> dict:
     """Versions, commit and hardware: what a number in `results/` was made with. No names, addresses or paths."""
     versions = {name: _version(name) for name in _STAMPED}
     command = os.environ.get("WR1_COMMAND", "a notebook, run by hand or by papermill")
-    stamp = {"command": command, "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": platform.python_version(), **versions, "commit": _commit(),
-             "system": f"{platform.system()} {platform.machine()}", "cpu": _cpu(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-             "gpu": _gpu()}
-    return {**stamp, "model": model_fingerprint(settings)} if settings else stamp
+    return {"command": command, "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": platform.python_version(), **versions, "commit": _commit(),
+            "system": f"{platform.system()} {platform.machine()}", "cpu": _cpu(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            "gpu": _gpu()}
 
 
-def model_fingerprint(settings: Settings) -> str:
-    """A short hash of the model folder's files (of each its name, size and first MiB); "" without a folder."""
-    folder = project_path(settings.model.path)
+def fingerprint(folder: Path) -> str:
+    """A short hash of a model folder's files (of each its name, size and first MiB); "" without a folder."""
     digest = hashlib.sha256()
     files = sorted(file for file in folder.glob("*") if file.suffix in (".safetensors", ".json", ".gguf")) if folder.is_dir() else []
     for file in files:
@@ -209,7 +208,7 @@ def _injected_names(given: dict) -> list[str]:
 # ---- small parts -----------------------------------------------------------------------------------------------------------------
 
 
-def outdated(run: Run, settings: Settings) -> str:
+def outdated(run: Run, settings: Settings, weights: Path | None = None) -> str:
     """Why the folder's run is not the one that these settings ask for; "" if it is, or if there is none."""
     if not (run.folder / "settings.toml").is_file():
         return ""
@@ -221,7 +220,9 @@ def outdated(run: Run, settings: Settings) -> str:
         if before.get(key) != now.get(key):
             return f"the settings changed ({key} was {before.get(key)} and is {now.get(key)})"
     stamp = json.loads((run.folder / "environment.json").read_text(encoding="utf-8"))
-    return "" if stamp.get("model", "") == model_fingerprint(settings) else f"the model in {settings.model.path} changed"
+    if stamp.get("model", "") != fingerprint(project_path(settings.model.path)):
+        return f"the model in {settings.model.path} changed"
+    return "the weights that it started from changed" if weights and stamp.get("weights") != fingerprint(weights) else ""
 
 
 def _set_aside(folder: Path) -> None:

@@ -15,7 +15,7 @@ from wr1_utils.web.loop import run
 
 
 class Pages:
-    """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/file` is a download."""
+    """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/slow-body?s=1.5` sends its body late, `/file` is a download."""
 
     name, hidden, viewport = "pages", (".hidden-from-agent",), (1280, 720)
 
@@ -40,6 +40,9 @@ class Pages:
                     self.send_header("Content-Disposition", "attachment; filename=f.txt")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
+                if path == "/slow-body":
+                    self.wfile.flush()
+                    time.sleep(float(query.partition("=")[2]))
                 self.wfile.write(body)
 
             def log_message(self, *args):

@@ -84,3 +84,66 @@ def test_a_dead_browser_is_replaced():
         run(whole(), timeout=60)
     finally:
         run(browser.stop())
+
+
+STAINS = """<title>stain</title><button onclick="
+  document.cookie = 'seen=1; max-age=9999'; localStorage.seen = 1; sessionStorage.seen = 1; window.name = 'seen';
+  indexedDB.open('seen'); caches.open('seen'); history.pushState({}, '', '?seen'); document.title = 'stained'">Stain</button>"""
+TRACES = """async () => [document.cookie, localStorage.length, sessionStorage.length, window.name, history.length, document.title,
+  (await indexedDB.databases()).length, (await caches.keys()).length, document.querySelector('button').matches(':hover')].join()"""
+
+
+def test_a_swept_context_holds_nothing_of_the_episode_before(place):
+    """The second episode gets the context of the first, and finds it as the first did; its requests carry its own world."""
+    browser = Browser(load_settings("laptop").browser)
+
+    async def play(seed, stain):
+        episode = place.make(browser, "stains", STAINS, seed=seed)
+        seen = await episode.reset()
+        before = await episode._tab.page.evaluate(TRACES)
+        if stain:
+            await episode.step(place.reply("Click", place.element(seen, "Stain").id))
+            assert (await episode._tab.page.evaluate(TRACES)) != before
+            assert await episode.score() == 0.0
+        context = episode._context
+        await episode.close()
+        return before, context
+
+    async def whole():
+        first, context = await play(1, stain=True)
+        second, again = await play(2, stain=True)
+        third, last = await play(3, stain=False)
+        assert first == second == third and context is again is last
+        step = await place.make(browser, "stains").reset()
+        assert step.title == "stain"
+    try:
+        run(whole(), timeout=60)
+    finally:
+        run(browser.stop())
+    worlds = [headers["X-World"] for path, headers in place.requests if path == "/stains"]
+    assert worlds[:3] == ["w1", "w2", "w3"]
+
+
+@pytest.mark.parametrize("html", [
+    "<button onclick=\"window.open('/other')\">Go</button>",                                          # a second tab
+    "<button onclick=\"document.body.innerHTML = '<iframe src=&quot;http://localhost:1/&quot;>'\">Go</button>",   # a second origin
+])
+def test_a_context_that_cannot_be_swept_is_closed(place, html):
+    browser = Browser(load_settings("laptop").browser)
+
+    async def play():
+        episode = place.make(browser, "unswept", html)
+        seen = await episode.reset()
+        await episode.step(place.reply("Click", place.element(seen, "Go").id))
+        context = episode._context
+        await episode.close()
+        return context
+
+    async def whole():
+        contexts = [await play(), await play()]
+        assert contexts[0] is not contexts[1]
+        assert len(browser._processes) == 1
+    try:
+        run(whole(), timeout=60)
+    finally:
+        run(browser.stop())

@@ -55,7 +55,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
     tasks = train_tasks(settings)
     if len(tasks) < settings.rl.tasks_per_step:
         raise SettingsError(f"rl.tasks_per_step is {settings.rl.tasks_per_step}, but there are {len(tasks)} training tasks; lower it.")
-    run = open_run(settings, "rl", variant)
+    run = open_run(settings, "rl", variant, weights=start)
     if run.done:
         print(f"{run.name} is done already")
         return run

@@ -45,15 +45,26 @@
     if (name === "" || name === "_blank") own.opened += 1;
     return open.apply(window, args);
   };
+  const counted = new WeakSet();  // responses whose body is waited for too
+  function wait(promise) {
+    requests.add(promise);
+    const end = () => later.call(window, () => requests.delete(promise), 0);
+    promise.then(end, end);
+    return promise;
+  }
   if (fetch) window.fetch = function (...args) {
     const answer = fetch.apply(window, args);
-    if (depth <= DEPTH) {
-      requests.add(answer);
-      const end = () => later.call(window, () => requests.delete(answer), 0);
-      answer.then(end, end);
-    }
-    return answer;
+    if (depth > DEPTH) return answer;
+    answer.then(response => counted.add(response), () => {});
+    return wait(answer);
   };
+  for (const read of ["text", "json", "arrayBuffer", "blob", "formData"]) {
+    const own = Response.prototype[read];
+    Response.prototype[read] = function (...args) {
+      const body = own.apply(this, args);
+      return counted.has(this) ? wait(body) : body;
+    };
+  }
   const send = XMLHttpRequest.prototype.send;
   XMLHttpRequest.prototype.send = function (...args) {
     if (depth <= DEPTH) {

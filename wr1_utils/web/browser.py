@@ -1,4 +1,8 @@
-"""One Chromium for many episodes: finding it, starting it, a fresh context for each episode, and replacing it when it fails."""
+"""One Chromium for many episodes: finding it, starting it, a clean context for each episode, and replacing it when it fails.
+
+A new context means a new renderer process, as dear as several turns. So the context of an episode that kept to one page and one origin is swept and
+used again: its page is emptied, its history, cookies, storage and cache are deleted. Any other is closed.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ ACTIVITY = Path(__file__).with_name("activity.js").read_text(encoding="utf-8")
 START_S = 60.0  # limit of starting the browser
 OPEN_S = 30.0  # limit of opening a context
 CLOSE_S = 4.0  # limit of each step of closing one; a browser that needs longer is replaced
+SWEEP_S = 2.0  # limit of sweeping one; it is closed instead when that takes longer
+EMPTY_SESSION = "() => { window.name = ''; try { sessionStorage.clear(); } catch (error) {} }"
 SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = (
@@ -96,7 +102,8 @@ class _Process:
     """One started Chromium with its Playwright driver."""
     driver: object
     browser: object
-    contexts: set = field(default_factory=set)
+    contexts: set = field(default_factory=set)  # in use
+    idle: list = field(default_factory=list)  # swept: (viewport, context)
     failed: bool = False
 
 
@@ -125,14 +132,20 @@ class Browser:
             await self._end(process)
 
     async def open(self, *, headers: dict | None = None, cookies: list | None = None, viewport=(1280, 720)) -> BrowserContext:
-        """A new isolated context. Raises BrowserNotFound, InfrastructureError."""
+        """An isolated context: a new one, without a page, or a swept one with one empty page. Raises BrowserNotFound, InfrastructureError."""
         process = await self._running()
         try:
-            context = await limited(process.browser.new_context(
-                viewport={"width": viewport[0], "height": viewport[1]}, extra_http_headers=headers or None, accept_downloads=False,
-                service_workers="block", locale="en-US", timezone_id="UTC", reduced_motion="reduce"), OPEN_S, "opening a browser context")
-            process.contexts.add(context)
-            await limited(context.add_init_script(ACTIVITY), OPEN_S, "preparing a browser context")
+            context = next((kept for size, kept in process.idle if size == viewport), None)
+            if context:
+                process.idle.remove((viewport, context))
+                process.contexts.add(context)
+                await limited(context.set_extra_http_headers(headers or {}), OPEN_S, "preparing a browser context")
+            else:
+                context = await limited(process.browser.new_context(
+                    viewport={"width": viewport[0], "height": viewport[1]}, extra_http_headers=headers or None, accept_downloads=False,
+                    service_workers="block", locale="en-US", timezone_id="UTC", reduced_motion="reduce"), OPEN_S, "opening a browser context")
+                process.contexts.add(context)
+                await limited(context.add_init_script(ACTIVITY), OPEN_S, "preparing a browser context")
             if cookies:
                 await limited(context.add_cookies(cookies), OPEN_S, "setting the cookies of a browser context")
         except InfrastructureError:
@@ -140,19 +153,30 @@ class Browser:
             raise
         return context
 
-    async def close(self, context: BrowserContext) -> None:
-        """Close a context; never raises and never hangs. A browser that cannot close it is replaced."""
+    async def close(self, context: BrowserContext, origin: str = "") -> None:
+        """Close a context; never raises and never hangs. A browser that cannot close it is replaced.
+
+        `origin`: the only one that the context's only page has shown; then the context is kept for another episode if it can be swept.
+        """
         process = next((p for p in self._processes if context in p.contexts), None)
         if process is None:
             return
         process.contexts.discard(context)
+        if origin and not process.failed and len(context.pages) == 1:
+            try:
+                await asyncio.wait_for(_sweep(context, origin), SWEEP_S)
+                size = context.pages[0].viewport_size
+                process.idle.append(((size["width"], size["height"]), context))
+                return
+            except (TimeoutError, PlaywrightError):
+                pass
         try:
             await asyncio.wait_for(context.close(), CLOSE_S)
         except (TimeoutError, PlaywrightError):
             process.failed = True
         if not process.browser.is_connected():
             process.failed = True
-        if process.failed and not process.contexts:
+        if process.failed and not process.contexts and process in self._processes:
             self._processes.remove(process)
             await self._end(process)
 
@@ -180,6 +204,20 @@ class Browser:
     async def _end(self, process: _Process) -> None:
         await _quietly(process.browser.close())
         await _quietly(process.driver.stop())
+
+
+async def _sweep(context: BrowserContext, origin: str) -> None:
+    """Empties the context's page and deletes what an episode can leave behind in a context."""
+    page = context.pages[0]
+    await page.evaluate(EMPTY_SESSION)
+    await page.mouse.move(-10, -10)
+    await page.goto("about:blank")
+    await context.clear_cookies()
+    session = await context.new_cdp_session(page)
+    await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    await session.send("Network.clearBrowserCache")
+    await session.send("Page.resetNavigationHistory")
+    await session.detach()
 
 
 async def _quietly(work: Awaitable) -> None:

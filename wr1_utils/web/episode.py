@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -64,17 +65,29 @@ class StepResult:
 class _Tab:
     """A page with what was noticed about it."""
 
-    def __init__(self, page: Page):
+    def __init__(self, page: Page, origins: set[str]):
         self.page = page
+        self.origins = origins  # collects what any frame has shown
         self.title = ""
         self.commits = 0  # documents and same-document addresses of the main frame
         self.stopped = False  # a navigation ended as a download
         self.gone = ""  # "closed" or "crashed"
         self.news = asyncio.Event()
-        page.on("framenavigated", lambda frame: self._tell(commits=self.commits + 1) if frame == page.main_frame else None)
-        page.on("download", lambda _: self._tell(stopped=True))
-        page.on("crash", lambda _: self._tell(gone="crashed"))
-        page.on("close", lambda _: self._tell(gone=self.gone or "closed"))
+        self._listeners = {"framenavigated": self._on_navigation, "download": lambda _: self._tell(stopped=True),
+                           "crash": lambda _: self._tell(gone="crashed"), "close": lambda _: self._tell(gone=self.gone or "closed")}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def _on_navigation(self, frame) -> None:
+        parts = urlsplit(frame.url)
+        self.origins.add(f"{parts.scheme}://{parts.netloc}" if parts.netloc else frame.url)
+        if frame == self.page.main_frame:
+            self._tell(commits=self.commits + 1)
+
+    def leave(self) -> None:
+        """Hear no more of the page: another episode may get it."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _tell(self, **changes) -> None:
         vars(self).update(changes)
@@ -95,6 +108,9 @@ class Episode:
         self._context: BrowserContext | None = None
         self._tabs: list[_Tab] = []
         self._tab: _Tab | None = None
+        self._origins: set[str] = set()
+        self._popups = False  # has another tab been opened?
+        self._scoring = False
         self._new_tab = asyncio.Event()
         self._notices: list[str] = []
         self._view: View | None = None
@@ -109,7 +125,10 @@ class Episode:
             self._context = await self.browser.open(headers=self._visit.headers, cookies=self._visit.cookies, viewport=self.place.viewport)
             self._context.on("page", self._on_page)
             self._context.on("dialog", self._on_dialog)
-            page = await limited(self._context.new_page(), ANSWER_S, "opening a page")
+            swept = self._context.pages
+            for page in swept:
+                self._on_page(page)
+            page = swept[0] if swept else await limited(self._context.new_page(), ANSWER_S, "opening a page")
             self._tab = self._tabs[0]
             seconds = self.limits.timeout_s
             await limited(page.goto(self._visit.start_url, wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1,
@@ -144,9 +163,13 @@ class Episode:
         """The task's reward for the state of things now, by the place's own judge; None: it cannot tell. Raises InfrastructureError."""
         if self._tab is None:
             raise RuntimeError("the episode has no page yet: call reset() before score()")
-        async with self.browser.active:
-            work = self.place.score(self._tab.page, self._context, self.task, self._visit, self.answer)
-            return await limited(work, 3 * self.limits.timeout_s, f"scoring task {self.task.task_id}")
+        self._scoring = True  # what the judge opens is no tab of the agent's
+        try:
+            async with self.browser.active:
+                work = self.place.score(self._tab.page, self._context, self.task, self._visit, self.answer)
+                return await limited(work, 3 * self.limits.timeout_s, f"scoring task {self.task.task_id}")
+        finally:
+            self._scoring = False
 
     async def screenshot(self) -> bytes:
         """What the current tab shows, as a PNG of the viewport, for people. Raises InfrastructureError."""
@@ -157,11 +180,17 @@ class Episode:
 
     async def close(self) -> None:
         """Close the context and leave the world; never raises and never hangs."""
-        context, visit = self._context, self._visit
+        context, visit, tabs = self._context, self._visit, self._tabs
         self._context = self._visit = self._tab = self._view = None
         self._tabs, self._notices = [], []
         if context is not None:
-            await self.browser.close(context)
+            context.remove_listener("page", self._on_page)
+            context.remove_listener("dialog", self._on_dialog)
+            for tab in tabs:
+                tab.leave()
+            sweepable = len(self._origins) == 1 and not self._popups and not any(tab.gone for tab in tabs)
+            await self.browser.close(context, self._origins.pop() if sweepable else "")
+        self._origins, self._popups = set(), False
         if visit is not None:
             try:
                 self.place.leave(visit)
@@ -302,8 +331,12 @@ class Episode:
         return browser is not None and browser.is_connected()
 
     def _on_page(self, page: Page) -> None:
-        self._tabs.append(_Tab(page))
+        tab = _Tab(page, self._origins)
+        if self._scoring:
+            return
+        self._tabs.append(tab)
         if self._tab is not None:  # not the episode's first page
+            self._popups = True
             self._new_tab.set()
 
     async def _on_dialog(self, dialog: Dialog) -> None:
