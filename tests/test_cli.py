@@ -42,6 +42,7 @@ def test_serve_opens_the_sites_until_ctrl_c():
     try:
         server.stdout.readline()
         address = server.stdout.readline().strip()
+        assert "log in as emma@shop.test with the password " in server.stdout.readline()
         host, port = address.removeprefix("http://").rstrip("/").split(":")
         import http.client
 

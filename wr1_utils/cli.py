@@ -49,6 +49,7 @@ def doctor(arguments) -> int:
 def serve(arguments) -> int:
     """Open the Pocket Arena to a person's browser until Ctrl-C."""
     from wr1_utils.sites.server import SITES, SiteServer
+    from wr1_utils.sites.shopping_seed import customer_login
 
     if not 0 <= arguments.port <= 65535:
         raise SettingsError(f"--port must be between 0 and 65535 (0 = any free one), not {arguments.port}.")
@@ -57,6 +58,7 @@ def serve(arguments) -> int:
     print("The Pocket Arena is open; each browser gets a world of its own. Ctrl-C closes it.")
     for site in SITES:
         print(f"  {server.url(site)}/", flush=True)
+    print("In the shop, log in as {} with the password {}.".format(*customer_login()), flush=True)
     try:
         threading.Event().wait()
     finally:

@@ -106,6 +106,13 @@ def _add_products(database: sqlite3.Connection, rng: random.Random) -> None:
                                  (product, author, rng.choice((1, 2, 3, 3, 4, 4, 4, 5, 5, 5)), text))
 
 
+def customer_login() -> tuple[str, str]:
+    """E-mail address and password of CUSTOMER, for people who look at the shop themselves."""
+    database = sqlite3.connect(":memory:")
+    database.deserialize(seed_database())
+    return database.execute("SELECT email, password FROM customers WHERE id = ?", (CUSTOMER,)).fetchone()
+
+
 def _add_customers(database: sqlite3.Connection, rng: random.Random) -> None:
     surnames = [word for word in LOOKS if word not in ("Bright", "Happy", "Plain")]
     names = ["Emma Lane"] + [f"{person} {rng.choice(surnames)}" for person in PEOPLE]
