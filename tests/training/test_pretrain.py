@@ -53,7 +53,7 @@ def test_padding_on_the_right_without_a_mask_changes_nothing(tokenizer):
 
 
 def test_primed_model_learns_repetition_within_few_steps(tokenizer):
-    """Chance is log(vocabulary), 7.8 here: the primed circuit starts far below it, untrained, and forty small steps take it further."""
+    """Chance is log(vocabulary), 9.1 here: the primed circuit starts below it, untrained, and forty small steps halve the loss at least (5.4 to 1.6)."""
     config = Pretraining(tokens_per_step=1_024, sequence_steps=100)
     model = build_model(tokenizer, 0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
@@ -65,8 +65,8 @@ def test_primed_model_learns_repetition_within_few_steps(tokenizer):
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
-    assert losses[0] < math.log(len(tokenizer)) / 2
-    assert sum(losses[-5:]) < 0.7 * sum(losses[:5]), losses
+    assert losses[0] < 0.8 * math.log(len(tokenizer))
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5]), losses
 
 
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
