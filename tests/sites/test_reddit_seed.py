@@ -38,11 +38,15 @@ def test_titles_and_names_are_unique_and_none_is_part_of_another():
 
 def test_scores_differ_within_a_forum_and_within_a_post():
     for count, distinct in rows("""SELECT count(*), count(DISTINCT score) FROM
-            (SELECT forum, (SELECT sum(value) FROM post_votes WHERE item = p.id) AS score FROM posts p) GROUP BY forum"""):
+            (SELECT forum, (SELECT coalesce(sum(value), 0) FROM post_votes WHERE item = p.id) AS score FROM posts p) GROUP BY forum"""):
         assert count == distinct
     for count, distinct in rows("""SELECT count(*), count(DISTINCT coalesce(score, 0)) FROM
             (SELECT post, (SELECT sum(value) FROM comment_votes WHERE item = c.id) AS score FROM comments c) GROUP BY post"""):
         assert count == distinct
+    best = rows("""SELECT max(score) FROM (SELECT forum, (SELECT sum(value) FROM post_votes WHERE item = p.id) AS score FROM posts p)
+                   GROUP BY forum""")
+    assert len(set(best)) == 12
+    assert len(set(rows("SELECT count(*) FROM subscriptions GROUP BY forum"))) == 12
 
 
 def test_one_post_of_each_forum_is_discussed_most():

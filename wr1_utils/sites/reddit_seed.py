@@ -74,16 +74,18 @@ def _add_forums(database: sqlite3.Connection, rng: random.Random) -> None:
     members = rng.sample(range(6, 30), len(FORUMS))               # no two forums have the same number of members
     for number, ((name, (description, rules, _, _)), count) in enumerate(zip(FORUMS.items(), members), start=1):
         database.execute("INSERT INTO forums VALUES (?,?,?,?)", (number, name, description, "; ".join(rules)))
-        joined = rng.sample(others, count) + ([USER] if number % 3 == 1 else [])
+        joined = [USER] * (number % 3 == 1)
+        joined += rng.sample(others, count - len(joined))
         database.executemany("INSERT INTO subscriptions VALUES (?,?)", [(number, person) for person in joined])
 
 
 def _add_posts(database: sqlite3.Connection, rng: random.Random) -> None:
-    """All posts, mixed over the forums, the oldest first. Within a forum no two have the same score."""
+    """All posts, mixed over the forums, the oldest first. Within a forum no two have the same score, nor have the best of two forums."""
     people = _people(database)
+    best = rng.sample(range(23, 35), len(FORUMS))
     posts = []
     for number, (_, _, _, texts) in enumerate(FORUMS.values(), start=1):
-        scores = rng.sample(range(-2, 29), len(texts) - 1) + [rng.randint(29, 33)]       # the last one is the best of its forum
+        scores = rng.sample(range(-2, 22), len(texts) - 1) + [best[number - 1]]
         rng.shuffle(scores)
         posts += [(number, *text.split(" | "), score) for text, score in zip(texts, scores)]
     rng.shuffle(posts)

@@ -16,30 +16,30 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
-// Forum: a button opens and closes what it names; the address of a comment opens the replies it is among.
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-toggle]");
-  if (button) toggle(button, document.getElementById(button.dataset.toggle).hidden);
-});
-function toggle(button, open) {
-  document.getElementById(button.dataset.toggle).hidden = !open;
+// The forum: a button opens and closes the replies to a comment; the address of a comment opens the replies it is among.
+function toggleReplies(button, open) {
+  document.getElementById(button.dataset.replies).hidden = !open;
   button.setAttribute("aria-expanded", open);
 }
 function openComment() {
   const comment = document.getElementById(location.hash.slice(1));
-  const button = document.querySelector(`[data-toggle="${comment?.closest(".replies")?.id}"]`);
-  if (button) toggle(button, true);
-  if (button) comment.scrollIntoView({ block: "center" });
+  const button = document.querySelector(`[data-replies="${comment?.closest(".replies")?.id}"]`);
+  if (!button) return;
+  toggleReplies(button, true);
+  comment.scrollIntoView({ block: "center" });
 }
 openComment();
 window.addEventListener("hashchange", openComment);
-// The search field names forums while one types.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-replies]");
+  if (button) toggleReplies(button, document.getElementById(button.dataset.replies).hidden);
+});
+// Its search field names forums while one types.
 document.addEventListener("input", async (event) => {
-  const list = document.getElementById(event.target.dataset.suggest);
+  const field = event.target, list = document.getElementById(field.dataset.forumNames), text = field.value;
   if (!list) return;
-  const text = event.target.value;
   const names = text.trim() ? await (await fetch(`/suggest?q=${encodeURIComponent(text)}`)).json() : [];
-  if (event.target.value !== text) return;
+  if (field.value !== text) return;
   list.replaceChildren(...names.map((name) => Object.assign(document.createElement("a"), { href: `/f/${name}`, textContent: `f/${name}` })));
   list.hidden = !names.length;
 });
