@@ -1,6 +1,7 @@
 """What is said in the site `reddit`: forums with their descriptions, rules and posts, and the sentences its comments are made of."""
 
-FORUMS = {                       # name → (description, rules, what people recommend, posts as title | body; a body that is an address is a link)
+# Name → description, rules, what people recommend, posts as title | body; a body that is an address is a link.
+FORUMS = {
     "books": (
         "Novels, poems and everything between two covers.",
         ("No spoilers in titles", "Say who wrote it"),
@@ -77,7 +78,8 @@ FORUMS = {                       # name → (description, rules, what people rec
     "photography": (
         "Pictures and how they were made.",
         ("Tell the camera", "Your own pictures only"),
-        ("a tripod", "a prime lens", "morning light", "a lens hood", "manual focus", "a gray card", "black and white film", "a wider angle"),
+        ("a tripod", "a prime lens", "morning light", "a lens hood", "manual focus", "a gray card", "black and white film",
+         "a wider angle"),
         ("What makes street pictures sharper? | Mine are soft at dusk.",
          "How do you photograph birds in fog? | The herons come at six.",
          "What do I need for a first portrait? | My neighbor asked me.",
@@ -132,7 +134,8 @@ FORUMS = {                       # name → (description, rules, what people rec
     "hiking": (
         "Trails, huts and blisters.",
         ("Take your litter home", "No maps of nests"),
-        ("wool socks", "trekking poles", "a paper map", "dried apricots", "a rain jacket", "lighter shoes", "a head torch", "an early start"),
+        ("wool socks", "trekking poles", "a paper map", "dried apricots", "a rain jacket", "lighter shoes", "a head torch",
+         "an early start"),
         ("What do you never leave at home? | I pack too much.",
          "How do you avoid blisters? | Every tour ends with two.",
          "What is good to have on the ridge trail? | It is 14 miles long.",

@@ -40,6 +40,7 @@ document.addEventListener("input", async (event) => {
   if (!list) return;
   const names = text.trim() ? await (await fetch(`/suggest?q=${encodeURIComponent(text)}`)).json() : [];
   if (field.value !== text) return;
-  list.replaceChildren(...names.map((name) => Object.assign(document.createElement("a"), { href: `/f/${name}`, textContent: `f/${name}` })));
+  const link = (name) => Object.assign(document.createElement("a"), { href: `/f/${name}`, textContent: `f/${name}` });
+  list.replaceChildren(...names.map(link));
   list.hidden = !names.length;
 });
