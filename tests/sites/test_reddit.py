@@ -420,7 +420,8 @@ def test_taking_part_needs_a_login():
         response = visit(path)
         assert response.url.path == "/login" and response.url.params["next"] == path
     for path in (f"{address}/vote", f"{address}/save", f"{address}/delete", f"{address}/comment", f"/comment/{comment}/vote",
-                 "/f/books/subscribe", f"/comment/{comment}/delete", f"/comment/{comment}/reply", "/submit", "/bio", "/settings", "/inbox/read", "/forums/new"):
+                 "/f/books/subscribe", f"/comment/{comment}/delete", f"/comment/{comment}/reply", "/submit", "/bio",
+                 "/settings", "/inbox/read", "/forums/new"):
         assert visit(path, {"vote": "up", "text": "x"}).url.path == "/login"
     assert visit.world.database("reddit").serialize() == before
     assert "Add comment" not in visit(address).text and "Upvote" not in visit(address).text and "Log in" in visit(address).text
@@ -473,7 +474,8 @@ def test_no_form_makes_a_fault(visit):
     post, own = visit.value(OTHERS), visit.value(OWN)
     comment, mine = visit.value("SELECT id FROM comments"), visit.value(OWN_COMMENT.format(""))
     paths = ["/submit", "/forums/new", "/f/books/subscribe", "/f/none/subscribe", "/bio", "/settings", "/inbox/read", "/user/nora/message",
-             "/login", "/logout", f"/comment/{comment}/reply", f"/comment/{comment}/vote", f"/comment/{mine}/edit", f"/comment/{mine}/delete",
+             "/login", "/logout", f"/comment/{comment}/reply", f"/comment/{comment}/vote", f"/comment/{mine}/edit",
+             f"/comment/{mine}/delete",
              f"{visit.address(own)}/edit", *(f"{visit.address(post)}/{action}" for action in ("vote", "save", "comment", "delete"))]
     fields = ["title", "body", "link", "forum", "name", "description", "rules", "subscribe", "bio", "email", "notify", "hide_votes", "text",
               "vote", "save", "password", "q"]
@@ -488,8 +490,8 @@ def test_no_form_makes_a_fault(visit):
 
 def test_pages_are_served_within_milliseconds(visit):
     """Median of each kind of page, the app alone."""
-    for path in ("/", "/?sort=top", "/f/books", "/search?q=o", visit.address(visit.value(OTHERS)), "/user/emma/comments", "/saved", "/forums",
-                 "/inbox"):
+    for path in ("/", "/?sort=top", "/f/books", "/search?q=o", visit.address(visit.value(OTHERS)), "/user/emma/comments", "/saved",
+                 "/forums", "/inbox"):
         seconds = []
         for _ in range(7):
             start = time.perf_counter()
