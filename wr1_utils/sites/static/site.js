@@ -16,3 +16,31 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
+// The forum: a button opens and closes the replies to a comment; the address of a comment opens the replies it is among.
+function toggleReplies(button, open) {
+  document.getElementById(button.dataset.replies).hidden = !open;
+  button.setAttribute("aria-expanded", open);
+}
+function openComment() {
+  const comment = document.getElementById(location.hash.slice(1));
+  const button = document.querySelector(`[data-replies="${comment?.closest(".replies")?.id}"]`);
+  if (!button) return;
+  toggleReplies(button, true);
+  comment.scrollIntoView({ block: "center" });
+}
+openComment();
+window.addEventListener("hashchange", openComment);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-replies]");
+  if (button) toggleReplies(button, document.getElementById(button.dataset.replies).hidden);
+});
+// Its search field names forums while one types.
+document.addEventListener("input", async (event) => {
+  const field = event.target, list = document.getElementById(field.dataset.forumNames), text = field.value;
+  if (!list) return;
+  const names = text.trim() ? await (await fetch(`/suggest?q=${encodeURIComponent(text)}`)).json() : [];
+  if (field.value !== text) return;
+  const link = (name) => Object.assign(document.createElement("a"), { href: `/f/${name}`, textContent: `f/${name}` });
+  list.replaceChildren(...names.map(link));
+  list.hidden = !names.length;
+});
