@@ -16,3 +16,8 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
+// What a filter does not use stays out of the address.
+document.addEventListener("formdata", (event) => {
+  if (!event.target.matches("form.filters")) return;
+  for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+});
