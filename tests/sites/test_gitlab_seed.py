@@ -13,7 +13,8 @@ def rows(query):
 
 
 def test_the_same_seed_gives_the_same_state():
-    tables = ("users", "projects", "members", "files", "commits", "changes", "issues", "issue_labels", "merge_requests", "comments", "todos")
+    tables = ("users", "projects", "members", "files", "commits", "changes", "issues", "issue_labels", "merge_requests",
+              "comments", "todos")
     first = [rows(f"SELECT * FROM {table}") for table in tables]
     seed_database.cache_clear()
     assert first == [rows(f"SELECT * FROM {table}") for table in tables]
@@ -38,7 +39,8 @@ def test_issues_of_a_project_have_a_date_of_their_own():
 
 
 def test_nothing_is_later_than_today():
-    for table, column in (("issues", "created"), ("commits", "date"), ("merge_requests", "created"), ("comments", "date"), ("projects", "created")):
+    for table, column in (("issues", "created"), ("commits", "date"), ("merge_requests", "created"), ("comments", "date"),
+                          ("projects", "created")):
         assert rows(f"SELECT max({column}) FROM {table}")[0][0] <= TODAY, table
 
 

@@ -83,11 +83,12 @@ async def _search(request: Request) -> Response:
     numbers = ",".join(str(project["id"]) for project in seen) or "0"
     found = {
         "projects": visible_projects(request, match("p.space || ' ' || p.name || ' ' || p.description"), "p.name, p.space", *words),
-        "issues": rows(request, f"{gitlab_issues.LISTED} WHERE i.project IN ({numbers}) AND {match('i.title')} ORDER BY i.created DESC, i.id",
-                       *words),
+        "issues": rows(request, f"{gitlab_issues.LISTED} WHERE i.project IN ({numbers}) AND {match('i.title')} "
+                                "ORDER BY i.created DESC, i.id", *words),
         "users": rows(request, f"SELECT * FROM users u WHERE {match('u.username || char(32) || u.name')} ORDER BY u.name", *words),
     }
-    tabs = [(label, "?" + urlencode({"search": " ".join(words), "scope": value}), len(found[value]), value) for value, label in SCOPES.items()]
+    tabs = [(label, "?" + urlencode({"search": " ".join(words), "scope": value}), len(found[value]), value)
+            for value, label in SCOPES.items()]
     return page(request, "search.html", f"Results for {' '.join(words)}", tabs=tabs, scope=scope, **slice_rows(request, found[scope]))
 
 

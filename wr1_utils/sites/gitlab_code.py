@@ -206,8 +206,8 @@ async def _branches(request: Request) -> Response:
     if request.method == "POST":
         place, form = enter(request, "Developer"), await read_form(request)
         name, source = form.get("branch", ""), form.get("source", "")
-        used = one(request, "SELECT 1 FROM branches WHERE project = ? AND name = ? UNION SELECT 1 FROM commits WHERE project = ? AND branch = ?",
-                   place.project["id"], name, place.project["id"], name)
+        used = one(request, "SELECT 1 FROM branches WHERE project = ? AND name = ? UNION "
+                            "SELECT 1 FROM commits WHERE project = ? AND branch = ?", place.project["id"], name, place.project["id"], name)
         if not re.fullmatch(BRANCH_NAME, name):
             error = "Branch name must be letters, digits, dots and dashes."
         elif used:

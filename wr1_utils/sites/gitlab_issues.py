@@ -175,7 +175,8 @@ def _store_issue(request: Request, place: Place, issue: int, form: dict, with_pl
              form["due"], form["assignee"], project, form["milestone"], issue)
         rows(request, "DELETE FROM issue_labels WHERE issue = ?", issue)
         for name in form["labels"]:
-            rows(request, "INSERT OR IGNORE INTO issue_labels SELECT ?, id FROM labels WHERE project = ? AND name = ?", issue, project, name)
+            rows(request, "INSERT OR IGNORE INTO issue_labels SELECT ?, id FROM labels WHERE project = ? AND name = ?",
+                 issue, project, name)
 
 
 def _tell_assignee(request: Request, place: Place, form: dict, url: str) -> None:
@@ -245,7 +246,8 @@ async def _labels(request: Request) -> Response:
 
 async def _delete_label(request: Request) -> Response:
     place = enter(request, "Reporter")
-    label = one(request, "SELECT * FROM labels WHERE project = ? AND name = ?", place.project["id"], (await read_form(request)).get("label", ""))
+    label = one(request, "SELECT * FROM labels WHERE project = ? AND name = ?", place.project["id"],
+                (await read_form(request)).get("label", ""))
     if label is None:
         return go(f"{place.url}/-/labels", "There is no such label.")
     rows(request, "DELETE FROM issue_labels WHERE label = ?", label["id"])

@@ -84,7 +84,8 @@ def _back(request: Request, user: sqlite3.Row, members: list[sqlite3.Row]) -> st
 
 # --- groups ----------------------------------------------------------------------------------------------------------------------
 
-GROUP_MEMBERS = "SELECT m.*, u.name, u.username FROM members m JOIN users u ON u.id = m.user WHERE kind = 'group' AND holder = ? ORDER BY u.name"
+GROUP_MEMBERS = """SELECT m.*, u.name, u.username FROM members m JOIN users u ON u.id = m.user
+                   WHERE kind = 'group' AND holder = ? ORDER BY u.name"""
 
 
 def group_of(request: Request, path: str) -> tuple[sqlite3.Row, int]:
@@ -131,7 +132,8 @@ def _wrong_name(request: Request, form: dict, space: str | None) -> str:
     if form.get("visibility") not in VISIBILITIES:
         return "Visibility must be chosen."
     if space is None:
-        taken = path in RESERVED or one(request, "SELECT 1 FROM groups WHERE path = ? UNION SELECT 1 FROM users WHERE username = ?", path, path)
+        taken = path in RESERVED or one(request, "SELECT 1 FROM groups WHERE path = ? UNION SELECT 1 FROM users WHERE username = ?",
+                                        path, path)
     else:
         taken = one(request, "SELECT 1 FROM projects WHERE space = ? AND path = ?", space, path)
     return "This name is taken." if taken else ""

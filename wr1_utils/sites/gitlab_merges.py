@@ -191,7 +191,8 @@ async def _merge(request: Request) -> Response:
 
 
 def _open_request(request: Request, place: Place, source: str) -> int | None:
-    found = one(request, "SELECT iid FROM merge_requests WHERE project = ? AND source = ? AND state = 'opened'", place.project["id"], source)
+    found = one(request, "SELECT iid FROM merge_requests WHERE project = ? AND source = ? AND state = 'opened'",
+                place.project["id"], source)
     return found["iid"] if found else None
 
 

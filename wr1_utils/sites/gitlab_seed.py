@@ -162,8 +162,8 @@ def _add_project(database, rng: random.Random, place: str, star_count: int, user
     name, visibility, description, roles, things = PROJECTS[place]
     space, path = place.split("/")
     start = datetime.date(2025, 3, 20) + datetime.timedelta(days=rng.randint(0, 40))
-    project = database.execute("INSERT INTO projects (space, path, name, description, visibility, archived, created) VALUES (?,?,?,?,?,0,?)",
-                               (space, path, name, description, visibility, start.isoformat())).lastrowid
+    project = database.execute("INSERT INTO projects (space, path, name, description, visibility, archived, created) "
+                               "VALUES (?,?,?,?,?,0,?)", (space, path, name, description, visibility, start.isoformat())).lastrowid
     _add_members(database, "project", project, roles, users)
     add_labels(database, project)
     for title, due, state in MILESTONES:
@@ -242,7 +242,8 @@ def _top_is_shared(database, project: int) -> bool:
     return len(counts) > 1 and counts[0] == counts[1]
 
 
-def _add_merge_request(database, rng, project: int, files: dict, work: list, day, author: int, developers: list[int], state: str) -> None:
+def _add_merge_request(database, rng, project: int, files: dict, work: list, day, author: int, developers: list[int],
+                       state: str) -> None:
     """A request with one or two commits; one that was merged changes `files`, the main branch."""
     first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM commits").fetchone()[0]
     changed = files if state == "merged" else {path: list(lines) for path, lines in files.items()}
@@ -293,7 +294,8 @@ def _add_issues(database, rng, project: int, things, members: list[int], develop
 
 
 def _add_comment(database, kind: str, holder: int, author: int, day: datetime.date, text: str) -> None:
-    database.execute("INSERT INTO comments (kind, holder, author, date, text) VALUES (?,?,?,?,?)", (kind, holder, author, day.isoformat(), text))
+    database.execute("INSERT INTO comments (kind, holder, author, date, text) VALUES (?,?,?,?,?)",
+                     (kind, holder, author, day.isoformat(), text))
 
 
 def _add_todos(database: sqlite3.Connection) -> None:

@@ -47,7 +47,8 @@ PROJECTS = {                     # space/path → name, visibility, description,
     "mill-road-lab/cedar-parser": (
         "Cedar Parser", "Private", "Reads settings files of many kinds.",
         {"kira": "Developer", "boris": "Developer"},
-        ("string escape", "number format", "error position", "comment rule", "token cache", "unicode test", "nested list", "line counter")),
+        ("string escape", "number format", "error position", "comment rule", "token cache", "unicode test", "nested list",
+         "line counter")),
     "otis/puzzle-solver": (
         "Puzzle Solver", "Public", "Solves jigsaws and grids, and shows how.",
         {"otis": "Owner", "silas": "Developer", "mona": "Developer", "yara": "Reporter"},
@@ -83,11 +84,12 @@ ISSUES = (                       # title, label, description
     ("Test the {thing} with large files", "tests", "A file of {number} megabytes is enough."),
     ("Check of the {thing} fails at night", "tests", "It failed {number} times this week."),
 )
-COMMENTS = ("I can confirm this.", "Who has time for it?", "A patch is on its way.", "Please add a screenshot.", "Not before the next release.",
-            "Works for me.", "This is a duplicate, I think.", "Let us talk on Monday.", "Good idea.", "Still open on my side.",
+COMMENTS = ("I can confirm this.", "Who has time for it?", "A patch is on its way.", "Please add a screenshot.",
+            "Not before the next release.", "Works for me.", "This is a duplicate, I think.", "Let us talk on Monday.", "Good idea.", "Still open on my side.",
             "Fixed in a branch of mine.", "Could you test it again?")
-REVIEWS = ("Looks good.", "Please add a test.", "Can this be simpler?", "The name is not clear.", "Ready from my side.", "One line is too long.")
-WORK = (                         # title of a commit, its file, the line that it adds ({old} is the line that it replaces, where it changes one)
+REVIEWS = ("Looks good.", "Please add a test.", "Can this be simpler?", "The name is not clear.", "Ready from my side.",
+           "One line is too long.")
+WORK = (                         # title of a commit, its file, the line that it adds
     ("Add {thing}", "settings.ini", "{key} = {number}"),
     ("Set {thing} to {number}", "settings.ini", "{key} = {number}"),
     ("Document {thing}", "docs/guide.md", "{Thing}: see setting {key}."),
@@ -95,6 +97,7 @@ WORK = (                         # title of a commit, its file, the line that it
     ("Log {thing}", "src/main.py", 'log("{thing}", {number})'),
     ("Speed up {thing}", "src/main.py", 'cache("{key}", {number})'),
 )
-MILESTONES = (("Spring release", "2026-04-30", "active"), ("Summer release", "2026-07-31", "active"), ("Winter release", "2025-12-20", "closed"))
+MILESTONES = (("Spring release", "2026-04-30", "active"), ("Summer release", "2026-07-31", "active"),
+              ("Winter release", "2025-12-20", "closed"))
 BIOS = ("Likes short functions.", "Walks to work.", "Writes tests first.", "Grows tomatoes.", "Plays chess on Sundays.", "Reads old maps.")
 STATUSES = ("", "", "", "On holiday", "Busy until Friday", "Happy to review")
