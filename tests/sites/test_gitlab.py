@@ -83,8 +83,9 @@ def test_page_999_is_the_first_page(git):
 
 def test_pages_that_do_not_exist_say_so(git):
     for path in ("/nobody", "/emma/nothing", "/emma/nothing/-/issues", f"{OWN}/-/issues/999", f"{OWN}/-/issues/x",
-                 f"{OWN}/-/merge_requests/0", f"{OWN}/-/commit/none", f"{OWN}/-/tree/none", f"{OWN}/-/tree/main/none", f"{OWN}/-/blob/main/none",
-                 f"{OWN}/-/milestones/1", f"{OWN}/-/nothing", f"{OWN}/-/star", "/groups/none/-/group_members", f"{OWN}/-/switch?branch=none&to=tree"):
+                 f"{OWN}/-/merge_requests/0", f"{OWN}/-/commit/none", f"{OWN}/-/tree/none", f"{OWN}/-/tree/main/none",
+                 f"{OWN}/-/blob/main/none", f"{OWN}/-/milestones/1", f"{OWN}/-/nothing", f"{OWN}/-/star", "/groups/none/-/group_members",
+                 f"{OWN}/-/switch?branch=none&to=tree"):
         response = git(path)
         assert response.status_code == 404 and "There is no such page." in response.text, path
 
@@ -282,8 +283,8 @@ def test_no_form_makes_a_fault(git):
               "merge_requests/4/merge", "project_members", "edit"]
     paths = [f"{OWN}/-/{path}" for path in inside] + ["/projects/new", "/groups/new", "/groups/mill-road-lab/-/group_members", "/profile",
                                                       "/login", "/otis/follow", "/dashboard/todos/done", "/none/none/-/star"]
-    fields = ["title", "text", "message", "path", "branch", "source", "labels", "label", "color", "assignee", "reviewer", "milestone", "due",
-              "state", "do", "user", "role", "name", "visibility", "space", "todo", "status", "username", "password", "description"]
+    fields = ["title", "text", "message", "path", "branch", "source", "labels", "label", "color", "assignee", "reviewer", "milestone",
+              "due", "state", "do", "user", "role", "name", "visibility", "space", "todo", "status", "username", "password", "description"]
     values = ["", "1", "-5", "9" * 40, "a" * 5000, "\x00\x01", "'\";--", "<b>", "é漢😀", "main", "emma", "opened", "Owner", "invite",
               "Public", "../..", "%", "bug", "a\r\nb"]
     for _ in range(400):

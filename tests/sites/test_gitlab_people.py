@@ -89,7 +89,8 @@ def test_issues_are_filtered_and_sorted(git):
     label = "id IN (SELECT issue FROM issue_labels k JOIN labels l ON l.id = k.label WHERE l.name = 'bug')"
     for query, condition, order in (
             ("", "state = 'opened'", "created DESC"), ("?state=closed", "state = 'closed'", "created DESC"),
-            ("?state=all", "1", "created DESC"), ("?state=all&sort=created_asc", "1", "created"), ("?state=all&sort=due_date", "1", "due = '', due, id"),
+            ("?state=all", "1", "created DESC"), ("?state=all&sort=created_asc", "1", "created"),
+            ("?state=all&sort=due_date", "1", "due = '', due, id"),
             ("?state=all&sort=title_asc", "1", "title"), ("?state=all&label_name=bug", label, "created DESC"),
             ("?state=all&assignee_username=emma", "assignee = 1", "created DESC"),
             ("?state=all&assignee_username=None", "assignee IS NULL", "created DESC"),
@@ -122,7 +123,8 @@ def test_new_issue(git):
 
 @pytest.mark.parametrize("change, message", [
     ({"title": " "}, "Title must not be empty."), ({"assignee": "otis"}, "Assignee must be a member."),
-    ({"labels": ["none"]}, "Labels must be"), ({"milestone": "none"}, "Milestone must be"), ({"due": "2026-02-30"}, "Due date must be a date."),
+    ({"labels": ["none"]}, "Labels must be"), ({"milestone": "none"}, "Milestone must be"),
+    ({"due": "2026-02-30"}, "Due date must be a date."),
     ({"due": "soon"}, "Due date must be a date.")])
 def test_a_wrong_issue_is_refused(git, change, message):
     response = git(f"{OWN}/-/issues/new", {**NEW, **change})

@@ -85,8 +85,8 @@ ISSUES = (                       # title, label, description
     ("Check of the {thing} fails at night", "tests", "It failed {number} times this week."),
 )
 COMMENTS = ("I can confirm this.", "Who has time for it?", "A patch is on its way.", "Please add a screenshot.",
-            "Not before the next release.", "Works for me.", "This is a duplicate, I think.", "Let us talk on Monday.", "Good idea.", "Still open on my side.",
-            "Fixed in a branch of mine.", "Could you test it again?")
+            "Not before the next release.", "Works for me.", "This is a duplicate, I think.", "Let us talk on Monday.", "Good idea.",
+            "Still open on my side.", "Fixed in a branch of mine.", "Could you test it again?")
 REVIEWS = ("Looks good.", "Please add a test.", "Can this be simpler?", "The name is not clear.", "Ready from my side.",
            "One line is too long.")
 WORK = (                         # title of a commit, its file, the line that it adds
