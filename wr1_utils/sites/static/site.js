@@ -44,3 +44,8 @@ document.addEventListener("input", async (event) => {
   list.replaceChildren(...names.map(link));
   list.hidden = !names.length;
 });
+// What a filter does not use stays out of the address.
+document.addEventListener("formdata", (event) => {
+  if (!event.target.matches("form.filters")) return;
+  for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+});
