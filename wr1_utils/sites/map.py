@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from wr1_utils.sites.map_drawing import ACROSS, UP, ZOOMS, draw, draw_way
 from wr1_utils.sites.map_roads import MODES, duration, find_route, kilometres
-from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, NOTABLE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY, plane,
-                                      position)
+from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, NOTABLE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY,
+                                      plane, position)
 from wr1_utils.sites.pages import go, make_page, number, one, read_form, rows, slice_rows, templates
 
 RADII = (1, 2, 5, 10, 20)                 # km around a place
@@ -62,9 +62,10 @@ def _find(request: Request, text: str) -> tuple[sqlite3.Row | None, list[str]]:
 def _names_with(request: Request, text: str) -> list[str]:
     """Names that hold all words; first those that begin with the text."""
     words = text.lower().split()
-    where = " AND ".join("instr(lower(name), ?)" for _ in words)
-    found = rows(request, f"SELECT name FROM places WHERE {where} ORDER BY instr(lower(name), ?) != 1, category, name", *words, text.lower())
-    return [row["name"] for row in found] if words else []
+    where = " AND ".join("instr(lower(name), ?)" for _ in words) or "false"
+    found = rows(request, f"SELECT name FROM places WHERE {where} ORDER BY instr(lower(name), ?) != 1, category, name",
+                 *words, text.lower())
+    return [row["name"] for row in found]
 
 
 def _unknown(text: str, names: list[str]) -> str:
@@ -102,8 +103,8 @@ async def _search(request: Request) -> Response:
         return _page(request, "results.html", "Search", error="Type a name, a category or an address.", count=0, pages=1, suggestions=[])
     words = text.split()
     where = " AND ".join("instr(lower(p.name || ' ' || c.name || ' ' || c.plural || ' ' || p.address), ?)" for _ in words)
-    found = rows(request, f"{_PLACES} WHERE {where} ORDER BY lower(p.name) != ?, instr(lower(p.name), ?) != 1, p.category, p.name",
-                 *words, text, text)
+    found = rows(request, f"{_PLACES} WHERE {where} ORDER BY lower(p.name) != ?, instr(lower(p.name), ?) != 1, "
+                          "instr(lower(p.address), ?) != 1, p.category, p.name", *words, text, text, text)
     suggestions = [] if found else _find(request, text)[1]
     return _page(request, "results.html", f"Results for {_asked(request, 'q')}", suggestions=suggestions, **slice_rows(request, found))
 
@@ -137,11 +138,14 @@ async def _nearby(request: Request) -> Response:
     if place is None:
         error = _unknown(text, content["suggestions"]) if text else "Near must not be empty."
         return _page(request, "nearby.html", "Nearby", 400, error, **content)
-    around = [(math.dist((row["x"], row["y"]), (place["x"], place["y"])), row)
-              for row in rows(request, f"{_PLACES} WHERE p.id != ? AND ? IN ('', c.slug) ORDER BY p.id", place["id"], slug)]
-    within = sorted((found for found in around if found[0] <= radius), key=lambda found: (round(found[0], 3), found[1]["name"]))
-    content["place"] = place
-    return _page(request, "nearby.html", "Nearby", **content, **slice_rows(request, within))
+    others = rows(request, f"{_PLACES} WHERE p.id != ? AND ? IN ('', c.slug)", place["id"], slug)
+    within = [pair for pair in _by_distance(others, place["x"], place["y"]) if pair[0] <= radius]
+    return _page(request, "nearby.html", "Nearby", **{**content, "place": place}, **slice_rows(request, within))
+
+
+def _by_distance(places: list[sqlite3.Row], x: float, y: float) -> list[tuple[float, sqlite3.Row]]:
+    """Each place with its distance from a point in km, the nearest first."""
+    return sorted(((math.dist((row["x"], row["y"]), (x, y)), row) for row in places), key=lambda pair: (pair[0], pair[1]["name"]))
 
 
 async def _lookup(request: Request) -> Response:
@@ -155,8 +159,8 @@ async def _lookup(request: Request) -> Response:
             error = f"{label} must be a number from {edges[0]:.1f} to {edges[1]:.1f}."
             return _page(request, "lookup.html", "Coordinates", 400, error, texts=texts, edges=_EDGES, found=[])
     point = plane(*values)
-    found = sorted(((math.dist((row["x"], row["y"]), point), row) for row in rows(request, _PLACES)), key=lambda pair: (pair[0], pair[1]["id"]))
-    return _page(request, "lookup.html", "Coordinates", texts=texts, edges=_EDGES, found=found[:5], picture=draw(request.state.db, *point, ZOOMS[4]))
+    return _page(request, "lookup.html", "Coordinates", texts=texts, edges=_EDGES, found=_by_distance(rows(request, _PLACES), *point)[:5],
+                 picture=draw(request.state.db, *point, ZOOMS[4]))
 
 
 # --- one place -------------------------------------------------------------------------------------------------------------------
@@ -164,14 +168,13 @@ async def _lookup(request: Request) -> Response:
 async def _place(request: Request) -> Response:
     place = _place_of(request)
     zoom = number(_asked(request, "zoom"), 1, max(ZOOMS)) or 4
-    marks = ",".join("?" * len(WIKI_ONLY))
+    facts = rows(request, "SELECT * FROM facts WHERE place = ? ORDER BY label", place["id"])
     note = one(request, "SELECT text FROM notes WHERE place = ?", place["id"])
     port = f":{request.url.port}" if request.url.port else ""
     article = f"//wikipedia.localhost{port}/wiki/{place['name'].replace(' ', '_')}" if place["category_name"] in NOTABLE else ""
-    return _page(request, "place.html", place["name"], place=place, note=note["text"] if note else "", article=article, zoom=zoom, zooms=ZOOMS,
-                 facts=rows(request, f"SELECT * FROM facts WHERE place = ? AND label NOT IN ({marks}) ORDER BY label", place["id"], *WIKI_ONLY),
-                 favorite=one(request, "SELECT * FROM favorites WHERE place = ?", place["id"]),
-                 picture=draw(request.state.db, place["x"], place["y"], ZOOMS[zoom], place["id"]))
+    return _page(request, "place.html", place["name"], place=place, facts=[fact for fact in facts if fact["label"] not in WIKI_ONLY],
+                 note=note["text"] if note else "", favorite=one(request, "SELECT * FROM favorites WHERE place = ?", place["id"]),
+                 article=article, zoom=zoom, zooms=ZOOMS, picture=draw(request.state.db, place["x"], place["y"], ZOOMS[zoom], place["id"]))
 
 
 async def _share(request: Request) -> Response:
@@ -241,8 +244,8 @@ async def _directions(request: Request) -> Response:
     error = "From and To are the same place." if ends[0]["id"] == ends[1]["id"] else "" if route else f"There is no way by {mode}."
     if error:
         return _page(request, "directions.html", "Directions", 400, error, **content)
-    return _page(request, "directions.html", "Directions", **{**content, "texts": {"from": ends[0]["name"], "to": ends[1]["name"]}, "route": route},
-                 picture=draw_way(request.state.db, route.nodes))
+    content.update(texts={"from": ends[0]["name"], "to": ends[1]["name"]}, route=route)
+    return _page(request, "directions.html", "Directions", **content, picture=draw_way(request.state.db, route.nodes))
 
 
 async def _missing(request: Request, error: Exception) -> Response:

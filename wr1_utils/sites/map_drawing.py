@@ -33,9 +33,9 @@ def draw(database: sqlite3.Connection, x: float, y: float, wide: float, chosen: 
     longest: dict[str, tuple] = {}                          # road → its longest piece in sight
     for row in database.execute("SELECT * FROM roads ORDER BY id"):
         a, b = at[row["a"]], at[row["b"]]
-        if row["kind"] not in _ROADS_SHOWN.get(detail, roads):
-            continue
-        if max(a[0], b[0]) < x - wide / 2 or min(a[0], b[0]) > x + wide / 2 or max(a[1], b[1]) < y - high / 2 or min(a[1], b[1]) > y + high / 2:
+        away = (max(a[0], b[0]) < x - wide / 2 or min(a[0], b[0]) > x + wide / 2 or
+                max(a[1], b[1]) < y - high / 2 or min(a[1], b[1]) > y + high / 2)
+        if away or row["kind"] not in _ROADS_SHOWN.get(detail, roads):
             continue
         roads[row["kind"]].append(path((a, b)))
         longest[row["name"]] = max(longest.get(row["name"], (0,)), (row["metres"], a, b))

@@ -27,7 +27,8 @@ def find_route(database: sqlite3.Connection, start: int, goal: int, mode: str) -
     _, kinds, most = MODES[mode]
     marks = ",".join("?" * len(kinds))
     ways: dict[int, list] = {}
-    for a, b, name, metres, kmh in database.execute(f"SELECT a, b, name, metres, kmh FROM roads WHERE kind IN ({marks}) ORDER BY id", kinds):
+    query = f"SELECT a, b, name, metres, kmh FROM roads WHERE kind IN ({marks}) ORDER BY id"
+    for a, b, name, metres, kmh in database.execute(query, kinds):
         seconds = metres * 3.6 / (5 if mode == "foot" else min(kmh, most))
         ways.setdefault(a, []).append((b, name, metres, seconds))
         ways.setdefault(b, []).append((a, name, metres, seconds))

@@ -29,12 +29,12 @@ CREATE TABLE notes (place INTEGER PRIMARY KEY, text TEXT);
 CREATE INDEX places_of ON places (category);
 """
 
-TOWNS = {                                 # name → x, y, population, founded, km between its streets, turned by degrees
-    "Elmton": (17, 26, 17_450, 1312, 0.34, 12), "Northford": (26, 35, 48_200, 1187, 0.44, -8),
-    "Lakeview": (43, 4, 9_830, 1544, 0.28, 20), "Brookdale": (32, 24, 31_700, 1246, 0.40, 0),
-    "Ashville": (9, 16, 12_060, 1405, 0.30, -15), "Westbury": (6, 31, 8_290, 1571, 0.27, 25),
-    "Milford": (37, 14, 21_940, 1268, 0.36, 8), "Redwood": (21, 7, 6_120, 1633, 0.26, -20),
-    "Highmoor": (47, 27, 14_380, 1359, 0.31, 15), "Fairhaven": (55, 9, 10_670, 1498, 0.29, -5),
+TOWNS = {                              # name → x, y, population, founded, km between its streets, turned by degrees, km², m above the sea
+    "Elmton": (17, 26, 17_450, 1312, 0.34, 12, 31, 175), "Northford": (26, 35, 48_200, 1187, 0.44, -8, 64, 188),
+    "Lakeview": (43, 4, 9_830, 1544, 0.28, 20, 18, 62), "Brookdale": (32, 24, 31_700, 1246, 0.40, 0, 47, 141),
+    "Ashville": (9, 16, 12_060, 1405, 0.30, -15, 23, 231), "Westbury": (6, 31, 8_290, 1571, 0.27, 25, 35, 262),
+    "Milford": (37, 14, 21_940, 1268, 0.36, 8, 29, 96), "Redwood": (21, 7, 6_120, 1633, 0.26, -20, 40, 154),
+    "Highmoor": (47, 27, 14_380, 1359, 0.31, 15, 26, 318), "Fairhaven": (55, 9, 10_670, 1498, 0.29, -5, 12, 58),
 }
 assert set(CITIES) <= set(TOWNS)
 POINTS = {                                # places beside the towns, and a junction, through which roads lead
@@ -98,7 +98,6 @@ CATEGORIES = {                            # name → plural, names of its places
 }
 NOTABLE = ("Town", "Water", "Bridge", "Viewpoint", "Station", "Museum", "Park", "Theater", "Hospital", "Library")   # have an article
 FACTS = {                                 # category → label, values, how one is written; the values of a range differ within a category
-    "Town": (("Area", range(8, 64), "{} km²"), ("Elevation", range(24, 320), "{} m"), ("Mayor", (), "")),
     "Bridge": (("Length", range(64, 410, 2), "{} m"), ("Opened", range(1852, 2015), "{}")),
     "Viewpoint": (("Elevation", range(340, 720), "{} m"),),
     "Station": (("Opened", range(1861, 1912), "{}"), ("Platforms", (2, 3, 4, 5, 6), "{}")),
@@ -110,7 +109,8 @@ FACTS = {                                 # category → label, values, how one 
     "School": (("Founded", range(1850, 2005), "{}"), ("Students", range(90, 1300, 5), "{:,}")),
     "Cinema": (("Screens", range(1, 9), "{}"),),
     "Hotel": (("Rooms", range(12, 180), "{}"), ("Stars", (2, 3, 3, 4, 5), "{}")),
-    "Restaurant": (("Cuisine", ("Noodles", "Soup", "Pizza", "Salad", "Dumplings", "Curry", "Fish"), "{}"), ("Outdoor seating", ("yes", "no"), "{}")),
+    "Restaurant": (("Cuisine", ("Noodles", "Soup", "Pizza", "Salad", "Dumplings", "Curry", "Fish"), "{}"),
+                   ("Outdoor seating", ("yes", "no"), "{}")),
     "Cafe": (("Internet", ("yes", "no"), "{}"), ("Outdoor seating", ("yes", "no"), "{}")),
     "Supermarket": (("Parking", range(20, 200), "{} spaces"),),
 }
@@ -204,7 +204,7 @@ class _Streets:
 
 
 def _town_streets(nodes: _Nodes, rng: random.Random, town: str) -> _Streets:
-    x, y, _, _, gap, degrees = TOWNS[town]
+    x, y, _, _, gap, degrees, _, _ = TOWNS[town]
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     grid = {}
     for column in range(4):
@@ -215,7 +215,8 @@ def _town_streets(nodes: _Nodes, rng: random.Random, town: str) -> _Streets:
     edges, plots = [], []
     for line in range(4):
         for step in range(3):
-            for name, a, b in ((names[line], grid[step, line], grid[step + 1, line]), (names[4 + line], grid[line, step], grid[line, step + 1])):
+            for name, a, b in ((names[line], grid[step, line], grid[step + 1, line]),
+                               (names[4 + line], grid[line, step], grid[line, step + 1])):
                 edges.append((a, b, name))
                 plots += [(a, b, share, name, 4 * (3 * step + place) + rng.randint(1, 4)) for place, share in enumerate((0.25, 0.5, 0.75))]
     rng.shuffle(plots)
@@ -274,8 +275,8 @@ def _town_of(rng: random.Random, name: str, index: int, order: list[str]) -> str
 
 def _add_places(database: sqlite3.Connection, rng: random.Random, number: int, category: str, names: list[str], streets: dict, points: dict,
                 nodes: _Nodes) -> None:
-    facts = {label: rng.sample(values, len(names)) if isinstance(values, range) and len(values) >= len(names) else rng.choices(values, k=len(names))
-             for label, values, _ in FACTS.get(category, ()) if values}
+    facts = {label: rng.sample(values, len(names)) if isinstance(values, range) and len(values) >= len(names)
+             else rng.choices(values, k=len(names)) for label, values, _ in FACTS.get(category, ())}
     order = rng.sample(list(TOWNS), len(TOWNS))
     for index, name in enumerate(names):
         if category == "Town":
@@ -294,12 +295,15 @@ def _add_places(database: sqlite3.Connection, rng: random.Random, number: int, c
             address = f"{house} {street}, {town} {_zip(town)}"
         hours = rng.choice(HOURS[category]) if category in HOURS else ""
         phone = "" if category == "Park" or not hours else f"555-{1000 + 31 * node % 9000:04d}"
+        at = nodes.at[node]
         place = database.execute("INSERT INTO places (name, slug, category, town, address, node, x, y, latitude, longitude, hours, phone) "
                                  "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-                                 (name, slug_of(name), number, town, address, node, *nodes.at[node], *position(*nodes.at[node]), hours, phone)).lastrowid
-        rows = [(label, how.format(facts[label][index])) for label, _, how in FACTS.get(category, ()) if label in facts]
+                                 (name, slug_of(name), number, town, address, node, *at, *position(*at), hours, phone)).lastrowid
+        rows = [(label, how.format(facts[label][index])) for label, _, how in FACTS.get(category, ())]
         if category == "Town":
-            rows += [("Population", f"{TOWNS[name][2]:,}"), ("Founded", str(TOWNS[name][3])), ("Mayor", f"{PEOPLE[index]} {LOOKS[index + 7]}")]
+            population, founded, area, elevation = (TOWNS[name][column] for column in (2, 3, 6, 7))
+            rows = [("Population", f"{population:,}"), ("Founded", str(founded)), ("Area", f"{area} km²"), ("Elevation", f"{elevation} m"),
+                    ("Mayor", f"{PEOPLE[index]} {LOOKS[index + 7]}")]
         if category in DESIGNED:
             able = [architect for architect, (born, _) in ARCHITECTS.items() if born + 25 <= facts["Opened"][index] <= born + 60]
             rows.append(("Architect", rng.choice(able)))

@@ -21,12 +21,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wr1_utils.errors import WR1Error
 from wr1_utils.sites import map as map_site
-from wr1_utils.sites import map_seed, shopping, shopping_seed
+from wr1_utils.sites import map_seed, shopping, shopping_seed, wikipedia, wikipedia_seed
 from wr1_utils.sites.world import UnknownWorld, World, Worlds
 
 WORLD_HEADER = "X-WR1-World"
 WORLD_COOKIE = "wr1_world"
-SITES = {"shopping": shopping.make_app, "map": map_site.make_app}  # name → function that makes the site's own ASGI app
+SITES = {                                            # name → function that makes the site's own ASGI app
+    "shopping": shopping.make_app,
+    "map": map_site.make_app,
+    "wikipedia": wikipedia.make_app,
+}
 
 
 class SiteServerError(WR1Error):
@@ -82,7 +86,11 @@ def _with_world_cookie(send: Send, world: World) -> Send:
 
 def seeds() -> dict[str, bytes]:
     """The serialised seed database of each site."""
-    return {"shopping": shopping_seed.seed_database(), "map": map_seed.seed_database()}
+    return {
+        "shopping": shopping_seed.seed_database(),
+        "map": map_seed.seed_database(),
+        "wikipedia": wikipedia_seed.seed_database(),
+    }
 
 
 def make_app(worlds: Worlds, for_people: bool = False) -> Starlette:
