@@ -9,7 +9,7 @@ import sqlite3
 from wr1_utils.sites.map_seed import LAKE, RIVER
 
 ZOOMS = {1: 70.0, 2: 28.0, 3: 9.0, 4: 3.2, 5: 1.4}          # zoom → km from the left edge to the right
-ACROSS, UP = 620, 400                                       # pixels of a picture
+ACROSS, UP = 560, 362                                       # pixels of a picture
 _ROADS_SHOWN = {1: ("trunk",), 2: ("local", "trunk")}       # from zoom 3 on all kinds
 _PINS_SHOWN = {1: 1, 2: 4, 3: 11}                           # the last category (they stand in order) that has pins; from zoom 4 on all
 LINKS = 10                                                  # pins that are links, so that a page stays small
@@ -38,7 +38,8 @@ def draw(database: sqlite3.Connection, x: float, y: float, wide: float, chosen: 
         if away or row["kind"] not in _ROADS_SHOWN.get(detail, roads):
             continue
         roads[row["kind"]].append(path((a, b)))
-        longest[row["name"]] = max(longest.get(row["name"], (0,)), (row["metres"], a, b))
+        if detail > 3 or row["kind"] in ("local", "trunk"):
+            longest[row["name"]] = max(longest.get(row["name"], (0,)), (row["metres"], a, b))
     return {
         "across": ACROSS, "up": UP, "roads": {kind: "".join(pieces) for kind, pieces in roads.items()}, "river": path(RIVER),
         "river_width": max(3, round(0.06 * scale, 1)), "lake": (*pixel(*LAKE[:2]), round(LAKE[2] * scale, 1), round(LAKE[3] * scale, 1)),

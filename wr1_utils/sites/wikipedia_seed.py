@@ -58,7 +58,7 @@ def seed_database() -> bytes:
         _add(database, title, *content)
     for category, columns in LISTS.items():
         rows = [[place["name"], *(place[column] for column in columns)] for place in places.values() if place["category"] == category]
-        _add(database, list_title(category), f"This is a list of the {CATEGORIES[category][0].lower()} in [[{REGION}]].", (), (), (),
+        _add(database, list_title(category), f"All {CATEGORIES[category][0].lower()} of [[{REGION}]]", (), (), (),
              listing={"columns": [category, *columns], "rows": sorted(rows)})
     region.close()
     database.commit()
@@ -95,9 +95,8 @@ def _in(places: dict, town: str, *categories: str) -> list[str]:
 
 
 def _links(names) -> str:
-    """``[[A]], [[B]] and [[C]]``."""
-    marked = [f"[[{name}]]" for name in names]
-    return " and ".join(filter(None, (", ".join(marked[:-1]), *marked[-1:])))
+    """``[[A]] · [[B]]``: dots, which are no words, keep a page short for who reads it as text."""
+    return " · ".join(f"[[{name}]]" for name in names)
 
 
 def _facts(place: dict, *labels: str) -> tuple:
@@ -116,10 +115,10 @@ def _region(places: dict) -> tuple:
     longest = max((place for place in places.values() if place["category"] == "Bridge"), key=lambda place: _number(place["Length"]))
     return (f"{REGION} is a region with {len(TOWNS)} towns and {people:,} inhabitants.",
             (("Area", f"{WIDTH * HEIGHT:,} km²"), ("Population", f"{people:,}"), ("Largest town", largest)),
-            (("Geography", f"The [[Silver River]] flows through the region into [[Lake Amber]]. "
-              f"Its longest bridge is [[{longest['name']}]]."),
-             ("Government", f"The [[Silver Vale Council]] sits in [[{largest}]]."),
-             ("Transport", "The region has four trunk roads and the [[Silver Vale Railway]].")),
+            (("Geography", f"The [[Silver River]] flows into [[Lake Amber]] in the south. Its longest bridge: "
+              f"[[{longest['name']}]]"),
+             ("Government", f"The [[Silver Vale Council]] sits in [[{largest}]] and has done so since 1848."),
+             ("Transport", "There are four trunk roads. The [[Silver Vale Railway]] has its trains in most towns.")),
             (list_title("Town"), list_title("Museum"), "Lantern Festival"))
 
 
@@ -132,12 +131,12 @@ def _town(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     by_car = {other: find_route(region, place["node"], places[other]["node"], "car").metres for other in TOWNS if other != name}
     next_town = min(by_car, key=by_car.get)
     station = _in(places, name, "Station")
-    transport = f"{_links(routes)} {'serve' if len(routes) > 1 else 'serves'} {name}. "
-    transport += f"[[{station[0]}]] opened in {places[station[0]]['Opened']}. " if station else f"{name} has no station. "
+    transport = f"Trunk roads: {_links(routes)} "
+    transport += f"· [[{station[0]}]] opened in {places[station[0]]['Opened']}. " if station else f"· {name} has no station. "
     history = f"{name} was founded in {place['Founded']}. [[{name} Library]] opened in {places[f'{name} Library']['Opened']}."
     return (f"{name} is a town in the {where} of [[{REGION}]]. It is number {rank} of {len(TOWNS)} by population.",
             _facts(place, "Population", "Founded", "Area", "Elevation", "Mayor"),
-            (("History", history), ("Sights", f"Sights in {name} are {_links(sights)}."),
+            (("History", history), ("Sights", f"Sights in {name}: {_links(sights)}"),
              ("Transport", f"{transport}The nearest town by car is [[{next_town}]], {kilometres(by_car[next_town])} away.")),
             (list_title("Town"),))
 
@@ -145,14 +144,14 @@ def _town(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
 def _water(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     if place["name"] == "Silver River":
         bridges = [name for name in POINTS if name.endswith("Bridge")]
-        return (f"The Silver River is the main river of [[{REGION}]].", _facts(place, "Length"),
-                (("Course", f"The river is {place['Length']} long. It comes from the north and ends in [[Lake Amber]]."),
-                 ("Bridges", f"From the north to the south, the bridges are {_links(bridges)}."),
-                 ("Floods", "The worst flood was the [[Great Flood of 1893]].")), ("River Path", list_title("Bridge")))
-    return (f"Lake Amber is the largest lake in [[{REGION}]].", _facts(place, "Area", "Depth"),
-            (("Geography", "The lake lies between [[Lakeview]] and [[Fairhaven]]. The [[Silver River]] flows into it. "
-              f"It covers {place['Area']} and is up to {place['Depth']} deep."),
-             ("Leisure", "Each spring people fly kites on its shore on [[Kite Day]].")), (REGION,))
+        return (f"The Silver River is the largest river in [[{REGION}]] and its longest.", _facts(place, "Length"),
+                (("Course", f"The river is {place['Length']} long. It comes from the north and ends in [[Lake Amber]] in the south."),
+                 ("Bridges", f"From the north to the south: {_links(bridges)}"),
+                 ("Floods", "The [[Great Flood of 1893]] was the worst.")), ("River Path", list_title("Bridge")))
+    return (f"Lake Amber is the largest lake in [[{REGION}]] and lies in its south.", _facts(place, "Area", "Depth"),
+            (("Geography", "The lake lies between [[Lakeview]] and [[Fairhaven]] in a basin. The [[Silver River]] flows into it. "
+              f"The lake covers {place['Area']} and is up to {place['Depth']} deep."),
+             ("Leisure", "Each spring [[Kite Day]] brings thousands of people to its shore.")), (REGION,))
 
 
 def _bridge(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
@@ -160,19 +159,19 @@ def _bridge(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     roads = [road for road, kind, _, through in ROADS if name in through and kind != "footpath"]
     bridges = [other for other in POINTS if other.endswith("Bridge")]
     following = bridges[bridges.index(name) + 1:][:1]
-    down = f" The next bridge downstream is [[{following[0]}]]." if following else " It is the last bridge before [[Lake Amber]]."
-    return (f"{name} is a bridge in [[{REGION}]]. It carries {' and '.join(roads)} across the [[Silver River]].",
+    down = f"Next bridge downstream: [[{following[0]}]]" if following else "The next water downstream: [[Lake Amber]]"
+    return (f"{name} is a bridge in [[{REGION}]]. Across the [[Silver River]] it carries {' and '.join(roads)}.",
             _facts(place, "Length", "Opened", "Architect"),
             (("Construction", f"The bridge was designed by [[{place['Architect']}]] and opened in {place['Opened']}. "
               f"It is {place['Length']} long."),
-             ("Location", f"The nearest town is [[{place['town']}]].{down}")), (list_title("Bridge"),))
+             ("Location", f"The nearest town: [[{place['town']}]] · {down}")), (list_title("Bridge"),))
 
 
 def _viewpoint(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     road = place["address"].split(",")[0]
-    return (f"{place['name']} is a viewpoint in [[{REGION}]].", _facts(place, "Elevation"),
-            (("Location", f"It lies on {road}, {place['Elevation']} above the sea. The nearest town is [[{place['town']}]]."),
-             ("View", "On a clear day one sees as far as [[Lake Amber]].")),
+    return (f"{place['name']} is a viewpoint in [[{REGION}]] with a bench.", _facts(place, "Elevation"),
+            (("Location", f"It lies on {road}, {place['Elevation']} above the sea. Nearest town: [[{place['town']}]]"),
+             ("View", "One sees [[Lake Amber]] on a clear day.")),
             [name for name, other in places.items() if other["category"] == "Viewpoint" and name != place["name"]])
 
 
@@ -182,7 +181,7 @@ def _building(place: dict) -> str:
 
 def _museum(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     material = place["name"].split()[0]
-    return (f"The {place['name']} is a museum in [[{place['town']}]]. It is about [[{material}|{material.lower()}]].",
+    return (f"The {place['name']} is a museum in [[{place['town']}]]. It shows [[{material}|{material.lower()}]] in all its forms.",
             _facts(place, "Opened", "Architect", "Exhibits", "Admission"),
             (("Building", _building(place)), ("Collection", f"The museum shows {place['Exhibits']} exhibits made of {material.lower()}."),
              ("Visit", f"It is open {place['hours']}. Admission is {place['Admission']}.")),
@@ -190,13 +189,15 @@ def _museum(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
 
 
 def _theater(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
-    return (f"The {place['name']} is a theater in [[{place['town']}]].", _facts(place, "Opened", "Architect", "Seats"),
-            (("Building", _building(place)), ("Stage", f"The hall has {place['Seats']} seats. It is open {place['hours']}.")),
+    return (f"The {place['name']} is a theater in [[{place['town']}]] with {place['Seats']} seats.",
+            _facts(place, "Opened", "Architect", "Seats"),
+            (("Building", _building(place)), ("Stage", f"Plays and concerts are given. It is open {place['hours']}.")),
             (list_title("Theater"),))
 
 
 def _library(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
-    return (f"The {place['name']} is the public library of [[{place['town']}]].", _facts(place, "Opened", "Architect", "Books"),
+    return (f"The {place['name']} is the public library of [[{place['town']}]] and opened in {place['Opened']}.",
+            _facts(place, "Opened", "Architect", "Books"),
             (("Building", _building(place)), ("Collection", f"It lends {place['Books']} books. It is open {place['hours']}.")),
             (list_title("Library"),))
 
@@ -204,9 +205,9 @@ def _library(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
 def _park(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
     station = min((other for other in places.values() if other["category"] == "Station"), key=lambda other: _apart(place, other))
     away = kilometres(1000 * _apart(place, station))
-    return (f"{place['name']} is a park in [[{place['town']}]].", _facts(place, "Opened", "Area"),
+    return (f"{place['name']} is a park in [[{place['town']}]] with an area of {place['Area']}.", _facts(place, "Opened", "Area"),
             (("History", f"The park was opened in {place['Opened']} on the grounds of an old farm."),
-             ("Description", f"It covers {place['Area']} and has a pond. Its hours: {place['hours']}."),
+             ("Description", f"It has a pond and a playground. Its hours: {place['hours']}."),
              ("Location", f"The nearest station is [[{station['name']}]], {away} away in a straight line.")),
             (*(name for name in _in(places, place["town"], "Park") if name != place["name"]), list_title("Park")))
 
@@ -216,16 +217,17 @@ def _apart(one: dict, other: dict) -> float:
 
 
 def _station(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
-    return (f"{place['name']} is a station of the [[Silver Vale Railway]] in [[{place['town']}]].", _facts(place, "Opened", "Platforms"),
+    return (f"{place['name']} is a station of the [[Silver Vale Railway]] in [[{place['town']}]] with {place['Platforms']} platforms.",
+            _facts(place, "Opened", "Platforms"),
             (("History", f"The station was opened in {place['Opened']}."),
-             ("Trains", f"There are {place['Platforms']} platforms. The hall is open {place['hours'].replace('Daily', 'daily')}.")),
+             ("Trains", f"Trains run every hour. The hall is open: {place['hours']}.")),
             (list_title("Station"),))
 
 
 def _hospital(place: dict, places: dict, region: sqlite3.Connection) -> tuple:
-    return (f"{place['name']} is a hospital in [[{place['town']}]].", _facts(place, "Opened", "Beds"),
+    return (f"{place['name']} is a hospital in [[{place['town']}]] with {place['Beds']} beds.", _facts(place, "Opened", "Beds"),
             (("History", f"It was opened in {place['Opened']}."),
-             ("Today", f"The hospital has {place['Beds']} beds. Its address is {place['address']}.")),
+             ("Today", f"It is always open. Its address is {place['address']}.")),
             [name for name, other in places.items() if other["category"] == "Hospital" and name != place["name"]])
 
 
@@ -233,28 +235,30 @@ def _architect(name: str, places: dict) -> tuple:
     born, died = ARCHITECTS[name]
     works = sorted((place["Opened"], place["name"]) for place in places.values() if place.get("Architect") == name)
     born_in = list(TOWNS)[list(ARCHITECTS).index(name)]
-    listed = ", ".join(f"[[{work}]] ({year})" for year, work in works)
-    return (f"{name} {'was' if died else 'is'} an architect in [[{REGION}]].",
+    listed = " · ".join(f"[[{work}]] ({year})" for year, work in works)
+    return (f"{name} {'was' if died else 'is'} an architect in [[{REGION}]] with {len(works)} known works.",
             (("Born", str(born)), *((("Died", str(died)),) if died else ()), ("Works", str(len(works)))),
-            (("Life", f"{name} was born in {born} in [[{born_in}]]" + (f" and died in {died}." if died else ".")),
-             ("Works", f"The works are {listed}.")), ())
+            (("Life", f"{name} was born in [[{born_in}]] in {born}" + (f" and died in {died}." if died else ".")),
+             ("Works", f"In the order of their opening: {listed}")), ())
 
 
 def _road(name: str, kind: str, through: tuple[str, ...], region: sqlite3.Connection) -> tuple:
     metres = region.execute("SELECT sum(metres) FROM roads WHERE name = ?", (name,)).fetchone()[0]
     middle = [stop for stop in through[1:-1] if stop in TOWNS or stop in POINTS and stop != "Three Oaks"]
-    ends = f"from [[{through[0]}]] to [[{through[-1]}]]"
+    length = kilometres(metres)
+    ends = f"from [[{through[0]}]] to [[{through[-1]}]] over {length}"
     use = "It is open to cars only." if kind == "trunk" else "It is open to walkers only."
     return (f"{name} is a {'trunk road' if kind == 'trunk' else 'footpath'} in [[{REGION}]]. It leads {ends}.",
-            (("Length", kilometres(metres)), ("Kind", "Trunk road" if kind == "trunk" else "Footpath")),
-            (("Course", f"On its way it passes {_links(middle)}." if middle else "It passes no other town."), ("Use", use)),
+            (("Length", length), ("Kind", "Trunk road" if kind == "trunk" else "Footpath")),
+            (("Course", f"On its way it passes: {_links(middle)}" if middle else "It passes no other town."), ("Use", use)),
             [road for road, other, _, _ in ROADS if other == kind and road != name])
 
 
 def _railway(places: dict) -> tuple:
     stations = sorted((place["Opened"], place["name"]) for place in places.values() if place["category"] == "Station")
     (first_year, first), (last_year, last) = stations[0], stations[-1]
-    return (f"The Silver Vale Railway is the railway of [[{REGION}]].", (("Opened", first_year), ("Stations", str(len(stations)))),
+    return (f"The Silver Vale Railway is the railway of [[{REGION}]] and opened in {first_year}.",
+            (("Opened", first_year), ("Stations", str(len(stations)))),
             (("History", f"The first station, [[{first}]], opened in {first_year}. The last one was [[{last}]] in {last_year}."),
              ("Stations", f"There are {len(stations)} stations. [[Redwood]] and [[Fairhaven]] have none.")), (list_title("Station"),))
 
