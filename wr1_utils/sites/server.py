@@ -20,7 +20,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.sites import gitlab, gitlab_seed, reddit, reddit_seed, shopping, shopping_seed
+from wr1_utils.sites import map as map_site
+from wr1_utils.sites import gitlab, gitlab_seed, map_seed, reddit, reddit_seed, shopping, shopping_seed, wikipedia, wikipedia_seed
 from wr1_utils.sites.world import UnknownWorld, World, Worlds
 
 WORLD_HEADER = "X-WR1-World"
@@ -29,6 +30,8 @@ SITES = {                                            # name → function that ma
     "shopping": shopping.make_app,
     "reddit": reddit.make_app,
     "gitlab": gitlab.make_app,
+    "map": map_site.make_app,
+    "wikipedia": wikipedia.make_app,
 }
 
 
@@ -89,6 +92,8 @@ def seeds() -> dict[str, bytes]:
         "shopping": shopping_seed.seed_database(),
         "reddit": reddit_seed.seed_database(),
         "gitlab": gitlab_seed.seed_database(),
+        "map": map_seed.seed_database(),
+        "wikipedia": wikipedia_seed.seed_database(),
     }
 
 

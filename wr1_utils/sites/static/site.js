@@ -49,3 +49,47 @@ document.addEventListener("formdata", (event) => {
   if (!event.target.matches("form.filters")) return;
   for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
 });
+// Search fields offer names: data-suggest is the address that answers ?q= with a list, data-pick="submit" sends the form at once.
+document.addEventListener("input", (event) => {
+  const field = event.target, text = field.value;
+  if (!field.dataset.suggest) return;
+  clearTimeout(field.suggesting);
+  field.suggesting = setTimeout(async () => {
+    const names = text.trim() ? await (await fetch(`${field.dataset.suggest}?q=${encodeURIComponent(text)}`)).json() : [];
+    if (field.value === text) showSuggestions(field, names);
+  }, 80);
+});
+document.addEventListener("focusout", (event) => {
+  if (event.target.dataset.suggest) showSuggestions(event.target, []);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && event.target.dataset.suggest) showSuggestions(event.target, []);
+});
+function showSuggestions(field, names) {
+  document.querySelector(".suggestions")?.remove();
+  if (!names.length || document.activeElement !== field) return;
+  const list = document.createElement("ul");
+  list.className = "suggestions";
+  list.setAttribute("role", "listbox");
+  for (const name of names) {
+    const option = document.createElement("li");
+    option.setAttribute("role", "option");
+    option.textContent = name;
+    option.addEventListener("mousedown", (event) => event.preventDefault());   // the field keeps the focus
+    option.addEventListener("click", () => {
+      field.value = name;
+      list.remove();
+      if (field.dataset.pick === "submit") field.form.requestSubmit();
+    });
+    list.append(option);
+  }
+  (field.closest("label") || field).after(list);
+}
+// data-copy: the field whose text goes to the clipboard.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  document.querySelector(button.dataset.copy).select();
+  navigator.clipboard?.writeText(document.querySelector(button.dataset.copy).value).catch(() => {});
+  button.parentElement.querySelector("[role=status]").textContent = "Copied.";
+});
