@@ -8,17 +8,23 @@ changes nothing. Passwords are plain text: they are part of the invented data.
 import re
 import secrets
 import sqlite3
-from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from wr1_utils.sites.shopping_seed import PAGE_SIZE, SHIPPING, TODAY, money
+from wr1_utils.sites.pages import go as _go
+from wr1_utils.sites.pages import local_path, make_page
+from wr1_utils.sites.pages import number as _number
+from wr1_utils.sites.pages import one as _one
+from wr1_utils.sites.pages import read_form as _form
+from wr1_utils.sites.pages import rows as _all
+from wr1_utils.sites.pages import slice_rows as _slice
+from wr1_utils.sites.pages import wrong_field as _wrong_field
+from wr1_utils.sites.shopping_seed import SHIPPING, TODAY
 
 SORTS = {                                     # value in the URL → label, ORDER BY
     "name": ("Name", "p.name"),
@@ -30,7 +36,6 @@ LISTED = """SELECT p.*, c.name AS category_name, c.slug AS category_slug,
                    (SELECT round(avg(stars), 1) FROM reviews WHERE product = p.id) AS rating
             FROM products p JOIN categories c ON c.id = p.category"""
 SESSION_COOKIE = "shop_session"
-_FLASH_COOKIE = "shop_message"
 ADDRESS = {                                   # field → label, pattern, what it should be
     "name": ("Name", r".{1,60}", "a name"),
     "street": ("Street", r".{1,60}", "a street"),
@@ -39,52 +44,17 @@ ADDRESS = {                                   # field → label, pattern, what i
 }
 ACCOUNT = {**ADDRESS, "phone": ("Phone", r"[0-9]{3}-[0-9]{4}", "a number such as 555-0123")}
 
-_templates = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True,
-                         lstrip_blocks=True, auto_reload=False)
-_templates.filters["money"] = money
-
 
 # --- what every page needs -------------------------------------------------------------------------------------------------------
 
-def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> HTMLResponse:
-    message = unquote(request.cookies.get(_FLASH_COOKIE, ""))
-    html = _templates.get_template(f"shopping/{template}").render(
-        title=title, message=message, error=error, customer=_customer(request), search=request.query_params.get("q", ""), **content)
-    response = HTMLResponse(html, status, headers={"Cache-Control": "no-store"})
-    if message:
-        response.delete_cookie(_FLASH_COOKIE)
-    return response
-
-
-def _go(url: str, message: str = "") -> Response:
-    response = RedirectResponse(url, 303)
-    if message:
-        response.set_cookie(_FLASH_COOKIE, quote(message), httponly=True, samesite="lax")
-    return response
+def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> Response:
+    return make_page(request, f"shopping/{template}", title, status, error, customer=_customer(request),
+                     search=request.query_params.get("q", ""), **content)
 
 
 def _customer(request: Request) -> sqlite3.Row | None:
     token = request.cookies.get(SESSION_COOKIE, "")
     return _one(request, "SELECT c.* FROM customers c JOIN sessions s ON s.customer = c.id WHERE s.token = ?", token)
-
-
-def _one(request: Request, query: str, *values) -> sqlite3.Row | None:
-    return request.state.db.execute(query, values).fetchone()
-
-
-def _all(request: Request, query: str, *values) -> list[sqlite3.Row]:
-    return request.state.db.execute(query, values).fetchall()
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a URL-encoded form, trimmed; control characters become spaces, over-long values are cut."""
-    body = (await request.body())[:20_000].decode("utf-8", "replace")
-    return {name: re.sub(r"[\x00-\x1f\x7f]", " ", value).strip()[:200] for name, value in parse_qsl(body, keep_blank_values=True)}
-
-
-def _number(text: str, low: int, high: int) -> int | None:
-    """`text` as a whole number from `low` to `high`, or None."""
-    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) and low <= int(text) <= high else None
 
 
 def _signed_in(handler):
@@ -96,26 +66,6 @@ def _signed_in(handler):
             return _go(f"/login?{urlencode({'next': back})}")
         return await handler(request, customer)
     return guarded
-
-
-def _wrong_field(fields: dict, form: dict[str, str]) -> str:
-    """The message for the first field that does not hold what it should, or an empty text."""
-    for field, (label, pattern, right) in fields.items():
-        if not re.fullmatch(pattern, form.get(field, "")):
-            return f"{label} must be {right}."
-    return ""
-
-
-def _slice(request: Request, rows: list) -> dict:
-    """The rows of the page that ``?page=`` asks for, and the links to the pages beside it."""
-    pages = max(1, -(-len(rows) // PAGE_SIZE))
-    page = _number(request.query_params.get("page", "1"), 1, pages) or 1
-
-    def link(number: int) -> str:
-        return "?" + urlencode({**request.query_params, "page": number}) if 1 <= number <= pages else ""
-
-    return {"rows": rows[(page - 1) * PAGE_SIZE:page * PAGE_SIZE], "page": page, "pages": pages, "count": len(rows),
-            "previous": link(page - 1), "next": link(page + 1)}
 
 
 # --- looking around --------------------------------------------------------------------------------------------------------------
@@ -333,8 +283,7 @@ async def _login(request: Request) -> Response:
         if found:
             token = secrets.token_hex(8)
             _all(request, "INSERT INTO sessions VALUES (?,?)", token, found["id"])
-            target = request.query_params.get("next", "/")
-            response = _go(target if re.fullmatch(r"/[a-z0-9/-]*", target) and "//" not in target else "/", "You are logged in.")
+            response = _go(local_path(request.query_params.get("next", "/")), "You are logged in.")
             response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
             return response
         error = "The email or the password is wrong."
