@@ -141,7 +141,8 @@ async def _review(request: Request, customer: sqlite3.Row) -> Response:
 
 def _cart_rows(request: Request, customer: sqlite3.Row) -> list[sqlite3.Row]:
     return _all(request, """SELECT i.*, p.name, p.slug, p.cents, p.stock, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
-                            FROM cart i JOIN products p ON p.id = i.product WHERE i.customer = ? AND p.enabled ORDER BY i.id""", customer["id"])
+                            FROM cart i JOIN products p ON p.id = i.product
+                            WHERE i.customer = ? AND p.enabled ORDER BY i.id""", customer["id"])
 
 
 def _cart_page(request: Request, customer: sqlite3.Row, error: str = "") -> Response:
