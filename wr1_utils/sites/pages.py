@@ -9,12 +9,13 @@ from jinja2 import Environment, FileSystemLoader
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from wr1_utils.sites.shopping_seed import PAGE_SIZE
+from wr1_utils.sites.shopping_seed import PAGE_SIZE, money
 
 MESSAGE_COOKIE = "site_message"
 
 templates = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True,
                         lstrip_blocks=True, auto_reload=False)
+templates.filters["money"] = money
 
 
 def make_page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> HTMLResponse:
@@ -33,6 +34,11 @@ def go(url: str, message: str = "") -> Response:
     if message:
         response.set_cookie(MESSAGE_COOKIE, quote(message), httponly=True, samesite="lax")
     return response
+
+
+def local_path(text: str) -> str:
+    """`text` where it is a path of the same site, else ``/``: where a login may lead to."""
+    return text if re.fullmatch(r"/[A-Za-z0-9_./-]*", text) and "//" not in text else "/"
 
 
 def one(request: Request, query: str, *values) -> sqlite3.Row | None:
@@ -54,6 +60,14 @@ async def read_form(request: Request) -> dict[str, str]:
 def number(text: str, low: int, high: int) -> int | None:
     """`text` as a whole number from `low` to `high`, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,6}", text) and low <= int(text) <= high else None
+
+
+def wrong_field(fields: dict, form: dict[str, str]) -> str:
+    """The message for the first field that does not hold what it should, or an empty text. `fields`: name → label, pattern, right."""
+    for field, (label, pattern, right) in fields.items():
+        if not re.fullmatch(pattern, form.get(field, "")):
+            return f"{label} must be {right}."
+    return ""
 
 
 def slice_rows(request: Request, rows: list) -> dict:

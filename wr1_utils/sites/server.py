@@ -21,18 +21,31 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wr1_utils.errors import WR1Error
 from wr1_utils.sites import map as map_site
-from wr1_utils.sites import gitlab, gitlab_seed, map_seed, reddit, reddit_seed, shopping, shopping_seed, wikipedia, wikipedia_seed
+from wr1_utils.sites import (
+    gitlab,
+    gitlab_seed,
+    map_seed,
+    reddit,
+    reddit_seed,
+    shopping,
+    shopping_admin,
+    shopping_seed,
+    wikipedia,
+    wikipedia_seed,
+)
 from wr1_utils.sites.world import UnknownWorld, World, Worlds
 
 WORLD_HEADER = "X-WR1-World"
 WORLD_COOKIE = "wr1_world"
 SITES = {                                            # name → function that makes the site's own ASGI app
     "shopping": shopping.make_app,
+    "shopping_admin": shopping_admin.make_app,
     "reddit": reddit.make_app,
     "gitlab": gitlab.make_app,
     "map": map_site.make_app,
     "wikipedia": wikipedia.make_app,
 }
+DATABASES = {"shopping_admin": "shopping"}           # a site that works on another's database → the other
 
 
 class SiteServerError(WR1Error):
@@ -59,7 +72,7 @@ class _InWorld:
             if key is None:
                 raise UnknownWorld
             world = self.worlds.get(key)
-            database = world.database(self.site)
+            database = world.database(DATABASES.get(self.site, self.site))
         except UnknownWorld:
             reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
             response = PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
@@ -87,7 +100,7 @@ def _with_world_cookie(send: Send, world: World) -> Send:
 
 
 def seeds() -> dict[str, bytes]:
-    """The serialised seed database of each site."""
+    """The serialised seed database of each site that has one of its own."""
     return {
         "shopping": shopping_seed.seed_database(),
         "reddit": reddit_seed.seed_database(),

@@ -17,13 +17,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from wr1_utils.sites.pages import go as _go
-from wr1_utils.sites.pages import make_page, templates
+from wr1_utils.sites.pages import local_path, make_page
 from wr1_utils.sites.pages import number as _number
 from wr1_utils.sites.pages import one as _one
 from wr1_utils.sites.pages import read_form as _form
 from wr1_utils.sites.pages import rows as _all
 from wr1_utils.sites.pages import slice_rows as _slice
-from wr1_utils.sites.shopping_seed import SHIPPING, TODAY, money
+from wr1_utils.sites.pages import wrong_field as _wrong_field
+from wr1_utils.sites.shopping_seed import SHIPPING, TODAY
 
 SORTS = {                                     # value in the URL → label, ORDER BY
     "name": ("Name", "p.name"),
@@ -42,8 +43,6 @@ ADDRESS = {                                   # field → label, pattern, what i
     "zip": ("Zip", r"[0-9]{5}", "5 digits"),
 }
 ACCOUNT = {**ADDRESS, "phone": ("Phone", r"[0-9]{3}-[0-9]{4}", "a number such as 555-0123")}
-
-templates.filters["money"] = money
 
 
 # --- what every page needs -------------------------------------------------------------------------------------------------------
@@ -69,14 +68,6 @@ def _signed_in(handler):
     return guarded
 
 
-def _wrong_field(fields: dict, form: dict[str, str]) -> str:
-    """The message for the first field that does not hold what it should, or an empty text."""
-    for field, (label, pattern, right) in fields.items():
-        if not re.fullmatch(pattern, form.get(field, "")):
-            return f"{label} must be {right}."
-    return ""
-
-
 # --- looking around --------------------------------------------------------------------------------------------------------------
 
 async def _home(request: Request) -> Response:
@@ -86,7 +77,7 @@ async def _home(request: Request) -> Response:
 def _listing(request: Request, title: str, where: str, *values) -> Response:
     chosen = request.query_params.get("sort", "name")
     chosen = chosen if chosen in SORTS else "name"
-    rows = _all(request, f"{LISTED} WHERE {where} ORDER BY {SORTS[chosen][1]}", *values)
+    rows = _all(request, f"{LISTED} WHERE p.enabled AND {where} ORDER BY {SORTS[chosen][1]}", *values)
     return _page(request, "listing.html", title, sorts={value: label for value, (label, _) in SORTS.items()}, sort=chosen,
                  **_slice(request, rows))
 
@@ -102,12 +93,21 @@ async def _search(request: Request) -> Response:
     words = re.sub(r"[\x00-\x1f]", " ", request.query_params.get("q", ""))[:80].split()
     if not words:
         return _page(request, "listing.html", "Search", error="Type a word to search for.", count=0, pages=1)
-    where = " AND ".join("instr(lower(p.name), ?)" for _ in words)
-    return _listing(request, f"Results for {' '.join(words)}", where, *(word.lower() for word in words))
+    where, values = " AND ".join("instr(lower(p.name), ?)" for _ in words), [word.lower() for word in words]
+    if set(request.query_params) == {"q"}:            # a search, and not its next page or another order
+        _count_search(request, " ".join(values), _one(request, f"SELECT count(*) FROM products p WHERE p.enabled AND {where}", *values)[0])
+    return _listing(request, f"Results for {' '.join(words)}", where, *values)
+
+
+def _count_search(request: Request, term: str, results: int) -> None:
+    """Notes a search for the back office's reports; the latest one has the highest id."""
+    uses = _one(request, "SELECT coalesce(max(uses), 0) + 1 FROM searches WHERE term = ?", term)[0]
+    _all(request, "DELETE FROM searches WHERE term = ?", term)
+    _all(request, "INSERT INTO searches (term, uses, results) VALUES (?,?,?)", term, uses, results)
 
 
 def _product_of(request: Request) -> sqlite3.Row:
-    product = _one(request, f"{LISTED} WHERE p.slug = ?", request.path_params["slug"])
+    product = _one(request, f"{LISTED} WHERE p.enabled AND p.slug = ?", request.path_params["slug"])
     if product is None:
         raise HTTPException(404)
     return product
@@ -130,8 +130,8 @@ async def _review(request: Request, customer: sqlite3.Row) -> Response:
         form = await _form(request)
         stars, text = _number(form.get("stars", ""), 1, 5), form.get("text", "")
         if stars and text:
-            _all(request, "INSERT INTO reviews (product, author, stars, text) VALUES (?,?,?,?)",
-                 product["id"], customer["name"].split()[0], stars, text)
+            _all(request, "INSERT INTO reviews (product, author, stars, text, customer) VALUES (?,?,?,?,?)",
+                 product["id"], customer["name"].split()[0], stars, text, customer["id"])
             return _go(f"/product/{product['slug']}", "Your review was added.")
         error = "Review must not be empty." if stars else "Stars must be chosen."
     return _page(request, "review.html", f"Review {product['name']}", 400 if error else 200, error, product=product, form=form)
@@ -141,7 +141,8 @@ async def _review(request: Request, customer: sqlite3.Row) -> Response:
 
 def _cart_rows(request: Request, customer: sqlite3.Row) -> list[sqlite3.Row]:
     return _all(request, """SELECT i.*, p.name, p.slug, p.cents, p.stock, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
-                            FROM cart i JOIN products p ON p.id = i.product WHERE i.customer = ? ORDER BY i.id""", customer["id"])
+                            FROM cart i JOIN products p ON p.id = i.product
+                            WHERE i.customer = ? AND p.enabled ORDER BY i.id""", customer["id"])
 
 
 def _cart_page(request: Request, customer: sqlite3.Row, error: str = "") -> Response:
@@ -199,8 +200,8 @@ async def _cart_remove(request: Request, customer: sqlite3.Row) -> Response:
 
 @_signed_in
 async def _wishlist(request: Request, customer: sqlite3.Row) -> Response:
-    rows = _all(request, "SELECT w.id, p.name, p.slug, p.cents FROM wishes w JOIN products p ON p.id = w.product WHERE w.customer = ? "
-                         "ORDER BY w.id", customer["id"])
+    rows = _all(request, "SELECT w.id, p.name, p.slug, p.cents FROM wishes w JOIN products p ON p.id = w.product "
+                         "WHERE w.customer = ? AND p.enabled ORDER BY w.id", customer["id"])
     return _page(request, "wishlist.html", "Wish list", rows=rows)
 
 
@@ -292,8 +293,7 @@ async def _login(request: Request) -> Response:
         if found:
             token = secrets.token_hex(8)
             _all(request, "INSERT INTO sessions VALUES (?,?)", token, found["id"])
-            target = request.query_params.get("next", "/")
-            response = _go(target if re.fullmatch(r"/[a-z0-9/-]*", target) and "//" not in target else "/", "You are logged in.")
+            response = _go(local_path(request.query_params.get("next", "/")), "You are logged in.")
             response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
             return response
         error = "The email or the password is wrong."
