@@ -6,8 +6,6 @@ as the agent reads it) and every label stands for one thing on its page. Public 
 needs one, and a role. Passwords are plain text: they are part of the invented data.
 """
 
-import re
-import secrets
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -17,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from wr1_utils.sites import gitlab_code, gitlab_issues, gitlab_manage, gitlab_merges
-from wr1_utils.sites.gitlab_base import SESSION_COOKIE, both, choice, page, post, signed_in, visible_projects, visitor, words_of
-from wr1_utils.sites.pages import go, number, one, read_form, rows, slice_rows
+from wr1_utils.sites.gitlab_base import SESSION_COOKIE, choice, page, signed_in, visible_projects, visitor
+from wr1_utils.sites.pages import asked, both, go, log_in, log_out, number, one, post, read_form, rows, slice_rows, to_login
 
 SORTS = {                                     # value in the URL → label, ORDER BY
     "stars_desc": ("Most stars", "star_count DESC, p.name, p.space"),
@@ -72,7 +70,7 @@ async def _explore(request: Request) -> Response:
 
 
 async def _search(request: Request) -> Response:
-    words, scope = words_of(request.query_params.get("search", "")), choice(request, "scope", SCOPES, "projects")
+    words, scope = asked(request, "search").lower().split(), choice(request, "scope", SCOPES, "projects")
     if not words:
         return page(request, "search.html", "Search", tabs=[])
 
@@ -143,21 +141,13 @@ async def _login(request: Request) -> Response:
         found = one(request, "SELECT id FROM users WHERE ? IN (username, email) AND password = ?", form.get("username", ""),
                     form.get("password", ""))
         if found:
-            token = secrets.token_hex(8)
-            rows(request, "INSERT INTO sessions VALUES (?,?)", token, found["id"])
-            target = request.query_params.get("next", "/")
-            response = go(target if re.fullmatch(r"/[\w./-]*", target) and "//" not in target else "/", "You are logged in.")
-            response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
-            return response
+            return log_in(request, SESSION_COOKIE, found["id"])
         error = "The user name or the password is wrong."
     return page(request, "login.html", "Log in", error, form=form)
 
 
 async def _logout(request: Request) -> Response:
-    rows(request, "DELETE FROM sessions WHERE token = ?", request.cookies.get(SESSION_COOKIE, ""))
-    response = go("/login", "You are logged out.")
-    response.delete_cookie(SESSION_COOKIE)
-    return response
+    return log_out(request, SESSION_COOKIE)
 
 
 async def _missing(request: Request, error: Exception) -> Response:
@@ -168,13 +158,13 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     return page(request, "notice.html", "Not allowed", status=403, notice=error.detail)
 
 
-async def _to_login(request: Request, error: Exception) -> Response:
-    return go(f"/login?{urlencode({'next': request.url.path if request.method == 'GET' else '/'})}")
+async def _log_in_first(request: Request, error: Exception) -> Response:
+    return to_login(request)
 
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={401: _to_login, 403: _refused, 404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={401: _log_in_first, 403: _refused, 404: _missing, 405: _missing}, routes=[
         Route("/", _home), Route("/explore", _explore), Route("/search", _search), Route("/dashboard/todos", _todos),
         post("/dashboard/todos/done", _todo_done), both("/profile", _profile), both("/login", _login), post("/logout", _logout),
         *gitlab_manage.ROUTES, *gitlab_issues.ROUTES, *gitlab_merges.ROUTES, *gitlab_code.ROUTES,

@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from wr1_utils.sites.gitlab_seed import ROLES
 from wr1_utils.sites.pages import make_page, one, rows
@@ -25,16 +24,6 @@ VISIBLE = """(p.visibility = 'Public' OR (p.visibility = 'Internal' AND ? IS NOT
               OR p.space IN (SELECT g.path FROM groups g JOIN members m ON m.kind = 'group' AND m.holder = g.id WHERE m.user = ?))"""
 LISTED = """SELECT p.*, (SELECT count(*) FROM stars WHERE project = p.id) AS star_count,
                    (SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count FROM projects p"""
-
-
-def both(path: str, handler) -> Route:
-    """A page with a form that is sent to its own address."""
-    return Route(path, handler, methods=["GET", "POST"])
-
-
-def post(path: str, handler) -> Route:
-    """An address that only takes a form."""
-    return Route(path, handler, methods=["POST"])
 
 
 def visitor(request: Request) -> sqlite3.Row | None:
@@ -128,11 +117,6 @@ def choice(request: Request, name: str, choices, default: str) -> str:
     """The value of a query field if it is one of `choices`, else `default`."""
     value = request.query_params.get(name, default)
     return value if value in choices else default
-
-
-def words_of(text: str) -> list[str]:
-    """The words to search for, in lower case."""
-    return re.sub(r"[\x00-\x1f]", " ", text)[:80].lower().split()
 
 
 async def _pairs(request: Request) -> list[tuple[str, str]]:

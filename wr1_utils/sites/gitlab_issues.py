@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from datetime import date
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,21 +13,18 @@ from wr1_utils.sites.gitlab_base import (
     Place,
     add_comment,
     add_todo,
-    both,
     choice,
     comments_of,
     enter,
     page,
     people_of,
-    post,
     project_page,
     read_choices,
     read_text,
     signed_in,
-    words_of,
 )
 from wr1_utils.sites.gitlab_seed import ROLES
-from wr1_utils.sites.pages import go, number, one, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, is_date, number, one, post, read_form, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 LISTED = """SELECT i.*, p.space, p.path, p.name AS project_name, a.name AS author_name, a.username AS author_username,
@@ -57,19 +53,11 @@ def milestones_of(request: Request, place: Place) -> list[sqlite3.Row]:
     return rows(request, "SELECT * FROM milestones WHERE project = ? ORDER BY due = '', due, id", place.project["id"])
 
 
-def real_date(text: str) -> bool:
-    """Is `text` a day such as 2026-04-01?"""
-    try:
-        return bool(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and date.fromisoformat(text))
-    except ValueError:
-        return False
-
-
 # --- listings --------------------------------------------------------------------------------------------------------------------
 
 async def _issues(request: Request) -> Response:
     place = enter(request)
-    asked, where, values = request.query_params, ["i.project = ?"], [place.project["id"]]
+    query, where, values = request.query_params, ["i.project = ?"], [place.project["id"]]
 
     def add(condition: str, value: str) -> None:
         if value:
@@ -78,11 +66,11 @@ async def _issues(request: Request) -> Response:
 
     state = choice(request, "state", STATES, "opened")
     add("i.state = ?", "" if state == "all" else state)
-    for word in words_of(asked.get("search", "")):
+    for word in asked(request, "search").lower().split():
         add("instr(lower(i.title || ' ' || i.description), ?)", word)
-    add("i.id IN (SELECT k.issue FROM issue_labels k JOIN labels l ON l.id = k.label WHERE l.name = ?)", asked.get("label_name", ""))
-    add("m.title = ?", asked.get("milestone_title", ""))
-    add("coalesce(s.username, 'None') = ?", asked.get("assignee_username", ""))
+    add("i.id IN (SELECT k.issue FROM issue_labels k JOIN labels l ON l.id = k.label WHERE l.name = ?)", query.get("label_name", ""))
+    add("m.title = ?", query.get("milestone_title", ""))
+    add("coalesce(s.username, 'None') = ?", query.get("assignee_username", ""))
     sort = choice(request, "sort", SORTS, "created_date")
     found = rows(request, f"{LISTED} WHERE {' AND '.join(where)} ORDER BY {SORTS[sort][1]}", *values)
     return project_page(request, place, "plan", "issues.html", "Issues", state=state, states=STATES, sort=sort,
@@ -161,7 +149,7 @@ async def _read_issue(request: Request, place: Place) -> tuple[dict, str]:
         return form, "Milestone must be one of the project."
     if not set(form["labels"]) <= {row["name"] for row in labels_of(request, place)}:
         return form, "Labels must be those of the project."
-    if form["due"] and not real_date(form["due"]):
+    if form["due"] and not is_date(form["due"]):
         return form, "Due date must be a date."
     return form, ""
 
@@ -272,7 +260,7 @@ async def _new_milestone(request: Request) -> Response:
             error = "Title must not be empty."
         elif one(request, "SELECT 1 FROM milestones WHERE project = ? AND title = ?", place.project["id"], title):
             error = "There is already a milestone with this title."
-        elif due and not real_date(due):
+        elif due and not is_date(due):
             error = "Due date must be a date."
         else:
             rows(request, "INSERT INTO milestones (project, title, due, state) VALUES (?,?,?,'active')", place.project["id"], title, due)

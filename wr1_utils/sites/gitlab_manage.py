@@ -11,18 +11,16 @@ from starlette.routing import Route
 from wr1_utils.sites.gitlab_base import (
     IN_PROJECT,
     VISIBILITIES,
-    both,
     enter,
     members_of,
     page,
-    post,
     project_page,
     signed_in,
     visible_projects,
     visitor,
 )
 from wr1_utils.sites.gitlab_seed import ROLES, add_commit, add_labels, slug_of
-from wr1_utils.sites.pages import go, one, read_form, rows, slice_rows
+from wr1_utils.sites.pages import both, go, one, post, read_form, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 RESERVED = ("dashboard", "explore", "search", "projects", "groups", "login", "logout", "profile", "static")

@@ -12,21 +12,18 @@ from wr1_utils.sites.gitlab_base import (
     Place,
     add_comment,
     add_todo,
-    both,
     choice,
     comments_of,
     enter,
     page,
     people_of,
-    post,
     project_page,
     read_text,
     signed_in,
-    words_of,
 )
 from wr1_utils.sites.gitlab_code import branches_of, remove_branch
 from wr1_utils.sites.gitlab_seed import ROLES
-from wr1_utils.sites.pages import go, number, one, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 LISTED = """SELECT r.*, p.space, p.path, p.name AS project_name, a.name AS author_name, a.username AS author_username,
@@ -37,16 +34,16 @@ STATES = {"opened": "Open", "merged": "Merged", "closed": "Closed", "all": "All"
 
 
 async def _requests(request: Request) -> Response:
-    place, asked = enter(request), request.query_params
+    place, query = enter(request), request.query_params
     state = choice(request, "state", STATES, "opened")
     where, values = ["r.project = ?", "? IN (r.state, 'all')"], [place.project["id"], state]
-    for word in words_of(asked.get("search", "")):
+    for word in asked(request, "search").lower().split():
         where.append("instr(lower(r.title), ?)")
         values.append(word)
     for field, condition in (("author_username", "a.username = ?"), ("reviewer_username", "coalesce(v.username, 'None') = ?")):
-        if asked.get(field):
+        if query.get(field):
             where.append(condition)
-            values.append(asked[field])
+            values.append(query[field])
     found = rows(request, f"{LISTED} WHERE {' AND '.join(where)} ORDER BY r.iid DESC", *values)
     return project_page(request, place, "plan", "merges.html", "Merge requests", state=state, states=STATES,
                         people=people_of(request, place.project), **slice_rows(request, found))

@@ -19,7 +19,7 @@ from wr1_utils.sites.map_drawing import ACROSS, UP, ZOOMS, draw, draw_way
 from wr1_utils.sites.map_roads import MODES, duration, find_route, kilometres
 from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, NOTABLE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY,
                                       plane, position)
-from wr1_utils.sites.pages import go, make_page, number, one, read_form, rows, slice_rows, templates
+from wr1_utils.sites.pages import asked, go, make_page, number, one, post, read_form, rows, slice_rows, templates
 
 RADII = (1, 2, 5, 10, 20)                 # km around a place
 SUGGESTIONS = 6
@@ -32,12 +32,7 @@ templates.filters.update(kilometres=kilometres, duration=duration, degrees=lambd
 # --- what every page needs -------------------------------------------------------------------------------------------------------
 
 def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> Response:
-    return make_page(request, f"map/{template}", title, status, error, search=_asked(request, "q"), **content)
-
-
-def _asked(request: Request, field: str) -> str:
-    """A field of the address, as one line of at most 80 characters."""
-    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", request.query_params.get(field, ""))[:80].split())
+    return make_page(request, f"map/{template}", title, status, error, search=asked(request, "q"), **content)
 
 
 def _degrees(text: str, low: float, high: float) -> float | None:
@@ -83,8 +78,8 @@ def _place_of(request: Request) -> sqlite3.Row:
 # --- looking around --------------------------------------------------------------------------------------------------------------
 
 async def _home(request: Request) -> Response:
-    zoom = number(_asked(request, "zoom"), 1, max(ZOOMS)) or 1
-    latitude, longitude = (_degrees(_asked(request, field), *edges) for field, edges in zip(("lat", "lon"), _EDGES))
+    zoom = number(asked(request, "zoom"), 1, max(ZOOMS)) or 1
+    latitude, longitude = (_degrees(asked(request, field), *edges) for field, edges in zip(("lat", "lon"), _EDGES))
     x, y = plane(latitude, longitude) if latitude is not None and longitude is not None else (WIDTH / 2, HEIGHT / 2)
 
     def link(zoom: int, east: float = 0, north: float = 0) -> str:
@@ -98,7 +93,7 @@ async def _home(request: Request) -> Response:
 
 
 async def _search(request: Request) -> Response:
-    text = _asked(request, "q").lower()
+    text = asked(request, "q").lower()
     if not text:
         return _page(request, "results.html", "Search", error="Type a name, a category or an address.", count=0, pages=1, suggestions=[])
     words = text.split()
@@ -106,11 +101,11 @@ async def _search(request: Request) -> Response:
     found = rows(request, f"{_PLACES} WHERE {where} ORDER BY lower(p.name) != ?, instr(lower(p.name), ?) != 1, "
                           "instr(lower(p.address), ?) != 1, p.category, p.name", *words, text, text, text)
     suggestions = [] if found else _find(request, text)[1]
-    return _page(request, "results.html", f"Results for {_asked(request, 'q')}", suggestions=suggestions, **slice_rows(request, found))
+    return _page(request, "results.html", f"Results for {asked(request, 'q')}", suggestions=suggestions, **slice_rows(request, found))
 
 
 async def _suggest(request: Request) -> Response:
-    return JSONResponse(_names_with(request, _asked(request, "q"))[:SUGGESTIONS], headers={"Cache-Control": "no-store"})
+    return JSONResponse(_names_with(request, asked(request, "q"))[:SUGGESTIONS], headers={"Cache-Control": "no-store"})
 
 
 async def _categories(request: Request) -> Response:
@@ -121,15 +116,15 @@ async def _category(request: Request) -> Response:
     category = one(request, "SELECT * FROM categories WHERE slug = ?", request.path_params["slug"])
     if category is None:
         raise HTTPException(404)
-    town = _asked(request, "town")
+    town = asked(request, "town")
     town = town if town in TOWNS else ""
     found = rows(request, f"{_PLACES} WHERE p.category = ? AND ? IN ('', p.town) ORDER BY p.name", category["id"], town)
     return _page(request, "category.html", category["plural"], towns=sorted(TOWNS), town=town, **slice_rows(request, found))
 
 
 async def _nearby(request: Request) -> Response:
-    text, slug = _asked(request, "place"), _asked(request, "category")
-    radius = number(_asked(request, "km"), 1, max(RADII)) or 2
+    text, slug = asked(request, "place"), asked(request, "category")
+    radius = number(asked(request, "km"), 1, max(RADII)) or 2
     content = {"categories": rows(request, "SELECT * FROM categories ORDER BY plural"), "category": slug, "radius": radius, "radii": RADII,
                "text": text, "place": None, "suggestions": []}
     if "place" not in request.query_params:
@@ -149,7 +144,7 @@ def _by_distance(places: list[sqlite3.Row], x: float, y: float) -> list[tuple[fl
 
 
 async def _lookup(request: Request) -> Response:
-    texts = {field: _asked(request, field) for field in ("lat", "lon")}
+    texts = {field: asked(request, field) for field in ("lat", "lon")}
     if not set(texts) & set(request.query_params):
         return _page(request, "lookup.html", "Coordinates", texts=texts, edges=_EDGES, found=[])
     values = []
@@ -167,7 +162,7 @@ async def _lookup(request: Request) -> Response:
 
 async def _place(request: Request) -> Response:
     place = _place_of(request)
-    zoom = number(_asked(request, "zoom"), 1, max(ZOOMS)) or 4
+    zoom = number(asked(request, "zoom"), 1, max(ZOOMS)) or 4
     facts = rows(request, "SELECT * FROM facts WHERE place = ? ORDER BY label", place["id"])
     note = one(request, "SELECT text FROM notes WHERE place = ?", place["id"])
     port = f":{request.url.port}" if request.url.port else ""
@@ -223,8 +218,8 @@ async def _favorites_remove(request: Request) -> Response:
 # --- directions ------------------------------------------------------------------------------------------------------------------
 
 async def _directions(request: Request) -> Response:
-    texts = {field: _asked(request, field) for field in ("from", "to")}
-    mode = _asked(request, "mode")
+    texts = {field: asked(request, field) for field in ("from", "to")}
+    mode = asked(request, "mode")
     mode = mode if mode in MODES else "car"
     if "swap" in request.query_params:
         return go("/directions?" + urlencode({"from": texts["to"], "to": texts["from"], "mode": mode}))
@@ -254,10 +249,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    def post(path, handler):
-        return Route(path, handler, methods=["POST"])
-
-    return Starlette(exception_handlers={404: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
         Route("/", _home), Route("/search", _search), Route("/suggest", _suggest), Route("/categories", _categories),
         Route("/category/{slug}", _category), Route("/nearby", _nearby), Route("/lookup", _lookup), Route("/directions", _directions),
         Route("/place/{slug}", _place), post("/place/{slug}/note", _note), post("/place/{slug}/favorite", _favorites_add),

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from wr1_utils.sites.pages import go, number, one, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED, ROUTES, page, signed_in, user_of
 from wr1_utils.sites.shopping_seed import TODAY
 
@@ -62,7 +62,7 @@ async def _subscribed(request: Request, user: sqlite3.Row) -> Response:
 
 
 async def _search(request: Request) -> Response:
-    words = re.sub(r"[\x00-\x1f]", " ", request.query_params.get("q", ""))[:80].lower().split()
+    words = asked(request, "q").lower().split()
     if not words:
         return page(request, "search.html", "Search", error="Type a word to search for.", rows=[])
     forums = rows(request, f"SELECT name FROM forums WHERE {' OR '.join('instr(name, ?)' for _ in words)} ORDER BY name LIMIT 5", *words)
@@ -72,7 +72,7 @@ async def _search(request: Request) -> Response:
 
 async def _suggest(request: Request) -> Response:
     """The names of up to five forums that hold the text typed so far, as JSON: those that begin with it first."""
-    text = request.query_params.get("q", "")[:80].strip().lower()
+    text = asked(request, "q").lower()
     names = rows(request, "SELECT name FROM forums WHERE ? <> '' AND instr(name, ?) ORDER BY instr(name, ?) > 1, name LIMIT 5",
                  text, text, text)
     return JSONResponse([row["name"] for row in names], headers={"Cache-Control": "no-store"})
@@ -342,13 +342,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    def both(path, handler):
-        return Route(path, handler, methods=["GET", "POST"])
-
-    def post(path, handler):
-        return Route(path, handler, methods=["POST"])
-
-    return Starlette(exception_handlers={404: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
         Route("/", _home), Route("/subscribed", _subscribed), Route("/search", _search), Route("/suggest", _suggest),
         Route("/forums", _forums), both("/forums/new", _new_forum), both("/submit", _submit), Route("/f/{forum}", _forum),
         post("/f/{forum}/subscribe", _subscribe), Route("/f/{forum}/{number}", _post), Route("/f/{forum}/{number}/link", _link),

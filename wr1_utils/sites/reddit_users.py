@@ -1,16 +1,14 @@
 """Who visits the site `reddit`, and the pages about people: profiles, what one saved, settings, messages, login."""
 
 import re
-import secrets
 import sqlite3
-from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from wr1_utils.sites.pages import go, make_page, number, one, read_form, rows, slice_rows
+from wr1_utils.sites.pages import both, go, log_in, log_out, make_page, number, one, post, read_form, rows, slice_rows, to_login
 from wr1_utils.sites.shopping_seed import TODAY
 
 SESSION_COOKIE = "forum_session"
@@ -40,8 +38,7 @@ def signed_in(handler):
     async def guarded(request: Request) -> Response:
         user = user_of(request)
         if user is None:
-            back = request.url.path if request.method == "GET" else "/"
-            return go(f"/login?{urlencode({'next': back})}")
+            return to_login(request)
         return await handler(request, user)
     return guarded
 
@@ -153,27 +150,17 @@ async def _login(request: Request) -> Response:
         form = await read_form(request)
         found = one(request, "SELECT id FROM users WHERE name = ? AND password = ?", form.get("name", ""), form.get("password", ""))
         if found:
-            token = secrets.token_hex(8)
-            rows(request, "INSERT INTO sessions VALUES (?,?)", token, found["id"])
-            target = request.query_params.get("next", "/")
-            response = go(target if re.fullmatch(r"/[a-z0-9_/-]*", target) and "//" not in target else "/", "You are logged in.")
-            response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
-            return response
+            return log_in(request, SESSION_COOKIE, found["id"])
         error = "The username or the password is wrong."
     return page(request, "login.html", "Log in", 400 if error else 200, error, form=form)
 
 
 async def _logout(request: Request) -> Response:
-    rows(request, "DELETE FROM sessions WHERE token = ?", request.cookies.get(SESSION_COOKIE, ""))
-    response = go("/login", "You are logged out.")
-    response.delete_cookie(SESSION_COOKIE)
-    return response
+    return log_out(request, SESSION_COOKIE)
 
 
 ROUTES = [
-    Route("/user/{name}", _posts), Route("/user/{name}/comments", _comments), Route("/bio", _bio, methods=["GET", "POST"]),
-    Route("/saved", _saved), Route("/settings", _settings, methods=["GET", "POST"]), Route("/inbox", _inbox),
-    Route("/inbox/sent", _sent), Route("/inbox/read", _read_all, methods=["POST"]), Route("/inbox/{number}", _message),
-    Route("/user/{name}/message", _write, methods=["GET", "POST"]), Route("/login", _login, methods=["GET", "POST"]),
-    Route("/logout", _logout, methods=["POST"]),
+    Route("/user/{name}", _posts), Route("/user/{name}/comments", _comments), both("/user/{name}/message", _write), both("/bio", _bio),
+    Route("/saved", _saved), both("/settings", _settings), Route("/inbox", _inbox), Route("/inbox/sent", _sent),
+    post("/inbox/read", _read_all), Route("/inbox/{number}", _message), both("/login", _login), post("/logout", _logout),
 ]

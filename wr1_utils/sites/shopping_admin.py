@@ -5,8 +5,6 @@ form that does not hold what it should is answered with a message and changes no
 approved are not shown in the shop. A canceled order gives its items back to the stock.
 """
 
-import re
-import secrets
 import sqlite3
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -18,7 +16,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from wr1_utils.sites import shopping_admin_reports as reports
-from wr1_utils.sites.pages import go, local_path, make_page, number, one, read_form, rows, slice_rows, wrong_field
+from wr1_utils.sites.pages import (
+    asked,
+    go,
+    log_in,
+    log_out,
+    make_page,
+    number,
+    one,
+    read_form,
+    rows,
+    slice_rows,
+    to_login,
+    wrong_field,
+)
 from wr1_utils.sites.shopping import ACCOUNT, ADDRESS, LISTED
 from wr1_utils.sites.shopping_seed import TODAY, money
 
@@ -54,7 +65,7 @@ def _guarded(handler):
     """Sends a visitor who is not logged in to the login page instead."""
     async def guarded(request: Request) -> Response:
         if not _signed_in(request):
-            return go(f"/login?{urlencode({'next': request.url.path if request.method == 'GET' else '/'})}")
+            return to_login(request)
         return await handler(request)
     return guarded
 
@@ -73,7 +84,7 @@ def _listing(request: Request, title: str, query: str, searched: str, columns: d
     label and SQL (none: a list is not sorted by it); `selects` maps a parameter to label, options and the SQL that gives the option of
     a row. `line` gives the address that a row's first cell leads to, and the cells.
     """
-    words = re.sub(r"[\x00-\x1f]", " ", request.query_params.get("q", ""))[:80].lower().split()
+    words = asked(request, "q").lower().split()
     where, values = [f"instr(lower({searched}), ?)" for _ in words], list(words)
     for name, (_, options, expression) in selects.items():
         if request.query_params.get(name) in map(str, options):
@@ -101,20 +112,13 @@ async def _login(request: Request) -> Response:
         given = form.get("username", ""), form.get("password", "")
         found = one(request, "SELECT id FROM admins WHERE username = ? AND password = ?", *given)
         if found:
-            token = secrets.token_hex(8)
-            rows(request, "INSERT INTO admin_sessions VALUES (?,?)", token, found["id"])
-            response = go(local_path(request.query_params.get("next", "/")), "You are logged in.")
-            response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
-            return response
+            return log_in(request, SESSION_COOKIE, found["id"], "admin_sessions")
         error = "The username or the password is wrong."
     return _page(request, "login.html", "Log in", error, form=form)
 
 
 async def _logout(request: Request) -> Response:
-    rows(request, "DELETE FROM admin_sessions WHERE token = ?", request.cookies.get(SESSION_COOKIE, ""))
-    response = go("/login", "You are logged out.")
-    response.delete_cookie(SESSION_COOKIE)
-    return response
+    return log_out(request, SESSION_COOKIE, "admin_sessions")
 
 
 # --- products --------------------------------------------------------------------------------------------------------------------
@@ -338,7 +342,7 @@ def make_app() -> Starlette:
     async def dashboard(request: Request) -> Response:
         return _page(request, **reports.dashboard(request))
 
-    return Starlette(exception_handlers={404: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
         Route("/login", _login, methods=["GET", "POST"]), Route("/logout", _logout, methods=["POST"]), get("/", dashboard),
         get("/products", _products), both("/products/{slug}", _product),
         get("/orders", _orders), get("/orders/{number}", _order), get("/orders/{number}/invoice", _invoice),

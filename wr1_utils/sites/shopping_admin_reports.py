@@ -4,11 +4,10 @@ Canceled orders count in no sum of money or items.
 """
 
 import datetime
-import re
 
 from starlette.requests import Request
 
-from wr1_utils.sites.pages import number, one, rows, slice_rows
+from wr1_utils.sites.pages import is_date, number, one, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY, money
 
 FIRST_DAY = "2025-01-01"                     # a period begins here where none is asked for
@@ -63,16 +62,9 @@ def _period(request: Request) -> tuple[dict[str, str], str]:
     usual = {"from": FIRST_DAY, "to": TODAY}
     asked = {name: request.query_params.get(name, day) for name, day in usual.items()}
     for name, text in asked.items():
-        if not _is_date(text):
+        if not is_date(text):
             return usual, f"{name.capitalize()} must be a date such as {TODAY}."
     return (asked, "") if asked["from"] <= asked["to"] else (usual, "From must not be after To.")
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return bool(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and datetime.date.fromisoformat(text))
-    except ValueError:
-        return False
 
 
 def _report(title: str, labels: tuple, error: str = "", **content) -> dict:

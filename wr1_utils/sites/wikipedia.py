@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from wr1_utils.sites.map_seed import HEIGHT, LAKE, REGION, RIVER, TOWNS, WIDTH
-from wr1_utils.sites.pages import go, make_page, one, rows, slice_rows
+from wr1_utils.sites.pages import asked, go, make_page, one, rows, slice_rows
 from wr1_utils.sites.wikipedia_seed import LINK, LISTS, list_title, slug_of
 
 SUGGESTIONS = 6
@@ -25,12 +25,7 @@ KNOWN = ("Great Flood of 1893", "Lantern Festival")          # two titles that t
 
 
 def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> Response:
-    return make_page(request, f"wikipedia/{template}", title, status, error, search=_asked(request, "q"), slug_of=slug_of, **content)
-
-
-def _asked(request: Request, field: str) -> str:
-    """A field of the address, as one line of at most 80 characters."""
-    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", request.query_params.get(field, ""))[:80].split())
+    return make_page(request, f"wikipedia/{template}", title, status, error, search=asked(request, "q"), slug_of=slug_of, **content)
 
 
 def _linked(text: str, seen: set[str]) -> Markup:
@@ -79,9 +74,9 @@ async def _article(request: Request) -> Response:
 def _list(request: Request, article: sqlite3.Row) -> Response:
     listing = json.loads(article["listing"])
     columns = listing["columns"]
-    asked = _asked(request, "sort")
-    column = asked if asked in columns else columns[0]
-    down = _asked(request, "order") == "down"
+    chosen = asked(request, "sort")
+    column = chosen if chosen in columns else columns[0]
+    down = asked(request, "order") == "down"
     found = sorted(listing["rows"], key=lambda row: _sort_key(row[columns.index(column)]), reverse=down)
     heads = [(name, "?" + urlencode({"sort": name, "order": "down" if name == column and not down else "up"})) for name in columns]
     return _page(request, "list.html", article["title"], lead=_linked(article["lead"], set()), heads=heads, column=column, down=down,
@@ -95,13 +90,13 @@ def _sort_key(cell: str) -> tuple[float, str]:
 
 
 async def _all_pages(request: Request) -> Response:
-    start = _asked(request, "from")
+    start = asked(request, "from")
     found = rows(request, "SELECT title, slug FROM articles WHERE lower(title) >= lower(?) ORDER BY lower(title)", start)
     return _page(request, "all_pages.html", "All pages", start=start, **slice_rows(request, found))
 
 
 async def _search(request: Request) -> Response:
-    text = _asked(request, "q")
+    text = asked(request, "q")
     if not text:
         return _page(request, "results.html", "Search", error="Type a word to search for.", count=0, pages=1)
     exact = one(request, "SELECT slug FROM articles WHERE lower(title) = lower(?)", text)
@@ -117,7 +112,7 @@ async def _search(request: Request) -> Response:
 
 
 async def _suggest(request: Request) -> Response:
-    text = _asked(request, "q").lower()
+    text = asked(request, "q").lower()
     found = rows(request, "SELECT title FROM articles WHERE instr(lower(title), ?) ORDER BY instr(lower(title), ?) != 1, title LIMIT ?",
                  text, text, SUGGESTIONS) if text else []
     return JSONResponse([row["title"] for row in found], headers={"Cache-Control": "no-store"})
@@ -129,7 +124,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={404: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
         Route("/", _main), Route("/wiki/Special:AllPages", _all_pages), Route("/wiki/{slug}", _article), Route("/search", _search),
         Route("/suggest", _suggest),
     ])
