@@ -1,52 +1,25 @@
 """The map finds, measures and keeps what it is asked to, and never answers with a fault of its own."""
 
-import asyncio
 import random
 import re
 import statistics
 import time
 
-import httpx
 import pytest
 
 from wr1_utils.sites.map_roads import MODES
-from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
-from wr1_utils.sites.world import Worlds
 
 ODD = ["%", "_", "'; DROP TABLE places; --", '"><script>alert(1)</script>', "\\", "{{7*7}}", "é\u202e漢😀", "\x00\x01", "a" * 5000, "<b>&",
        "None", "9" * 400]
 
 
-class Visitor:
-    """A browser without scripts: keeps cookies, follows redirects."""
-
-    def __init__(self):
-        self.worlds = Worlds(seeds())
-        self.world = self.worlds.create()
-        self.app = make_app(self.worlds)
-        self.cookies = {}
-
-    def __call__(self, path, data=None, **query):
-        return asyncio.run(self._send(f"{path}?{httpx.QueryParams(query)}" if query else path, data))
-
-    async def _send(self, path, data):
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://map.localhost", cookies=self.cookies,
-                                     headers={WORLD_HEADER: self.world.key}, follow_redirects=True) as client:
-            response = await (client.get(path) if data is None else client.post(path, data=data))
-            self.cookies = {cookie.name: cookie.value for cookie in client.cookies.jar}
-            return response
-
-    def value(self, query, *values):
-        return self.world.database("map").execute(query, values).fetchone()[0]
-
-    def directions(self, start, goal, mode="car"):
-        return self("/directions", **{"from": start, "to": goal, "mode": mode})
-
-
 @pytest.fixture
-def visit():
-    return Visitor()
+def visit(visitor):
+    return visitor("map")
+
+
+def directions(visit, start, goal, mode="car"):
+    return visit("/directions", **{"from": start, "to": goal, "mode": mode})
 
 
 def words(response):
@@ -130,7 +103,7 @@ def test_categories_and_their_places_by_town(visit):
 
 def test_a_place_has_its_facts_and_a_picture(visit):
     response = visit("/place/glass-museum")
-    row = visit.world.database("map").execute("SELECT * FROM places WHERE slug = 'glass-museum'").fetchone()
+    row = visit.db.execute("SELECT * FROM places WHERE slug = 'glass-museum'").fetchone()
     for text in (row["address"], row["hours"], row["phone"], f"{row['latitude']:.4f}, {row['longitude']:.4f}", "Architect", "Admission"):
         assert text in words(response)
     assert "Exhibits" not in words(response)
@@ -193,7 +166,7 @@ def test_nearby_refuses_with_suggestions(visit):
 
 
 def test_look_up_coordinates(visit):
-    row = visit.world.database("map").execute("SELECT * FROM places WHERE slug = 'glass-museum'").fetchone()
+    row = visit.db.execute("SELECT * FROM places WHERE slug = 'glass-museum'").fetchone()
     response = visit("/lookup", lat=f"{row['latitude']:.4f}", lon=f"{row['longitude']:.4f}")
     assert links(response)[0] == "Glass Museum" and len(links(response)) == 5
     assert visit("/lookup").status_code == 200
@@ -210,7 +183,7 @@ def test_wrong_coordinates_are_refused(visit, lat, lon, label):
 # --- directions ------------------------------------------------------------------------------------------------------------------
 
 def test_directions_say_how_far_how_long_and_which_way(visit):
-    response = visit.directions("Elmton", "glass museum")
+    response = directions(visit, "Elmton", "glass museum")
     steps = re.findall(r"<tr><td>([^<]*)</td><td>([0-9.]*)[^<]*</td></tr>", response.text)
     assert steps[0][0].startswith("Start on ") and steps[-1][0] == "Arrive at Glass Museum"
     total = float(fact(response, "distance").removesuffix(" km"))
@@ -220,7 +193,7 @@ def test_directions_say_how_far_how_long_and_which_way(visit):
 
 
 def test_ways_differ_by_the_way_of_travel(visit):
-    pages = {mode: visit.directions("Ashville", "Lakeview", mode) for mode in MODES}
+    pages = {mode: directions(visit, "Ashville", "Lakeview", mode) for mode in MODES}
     assert "Route 3" in words(pages["car"])
     assert "Route" not in words(pages["foot"]) and "Route" not in words(pages["bicycle"]) and "Path" not in words(pages["bicycle"])
 
@@ -229,14 +202,14 @@ def test_ways_differ_by_the_way_of_travel(visit):
         return 60 * int(hours or 0) + int(rest)
 
     assert minutes(pages["car"]) < minutes(pages["bicycle"]) < minutes(pages["foot"])
-    assert visit.directions("Ashville", "Lakeview", "balloon").text.count(' selected') == 1
+    assert directions(visit, "Ashville", "Lakeview", "balloon").text.count(' selected') == 1
 
 
 def test_addresses_are_places_too(visit):
     address = visit.value("SELECT address FROM places WHERE name = 'Glass Museum'")
     town = visit.value("SELECT town FROM places WHERE name = 'Glass Museum'")
     for text in (address, address[:-6].upper(), "museum glass", f"Glass Museum, {town}"):
-        assert fact(visit.directions(text, "elmton"), "distance") == fact(visit.directions("Glass Museum", "Elmton"), "distance")
+        assert fact(directions(visit, text, "elmton"), "distance") == fact(directions(visit, "Glass Museum", "Elmton"), "distance")
 
 
 def test_swap(visit):
@@ -246,14 +219,14 @@ def test_swap(visit):
 
 def test_directions_refuse_with_suggestions(visit):
     assert "Distance" not in visit("/directions").text and "Distance" not in visit("/directions?to=Elmton").text
-    assert "From must not be empty." in visit.directions("", "Elmton").text
-    assert "To must not be empty." in visit.directions("Elmton", " ").text
-    assert "From and To are the same place." in visit.directions("Elmton", "elmton").text
-    response = visit.directions("elmtn", "Redwood", "foot")
+    assert "From must not be empty." in directions(visit, "", "Elmton").text
+    assert "To must not be empty." in directions(visit, "Elmton", " ").text
+    assert "From and To are the same place." in directions(visit, "Elmton", "elmton").text
+    response = directions(visit, "elmtn", "Redwood", "foot")
     assert response.status_code == 400 and "No place is called &#34;elmtn&#34;." in response.text
     assert "/directions?from=Elmton&amp;to=Redwood&amp;mode=foot" in response.text
-    assert "There are several places with &#34;library&#34; in their name." in visit.directions("Elmton", "library").text
-    assert "Did you mean" not in visit.directions("Elmton", "qqqqqqqq").text
+    assert "There are several places with &#34;library&#34; in their name." in directions(visit, "Elmton", "library").text
+    assert "Did you mean" not in directions(visit, "Elmton", "qqqqqqqq").text
 
 
 # --- robustness ------------------------------------------------------------------------------------------------------------------
@@ -261,7 +234,7 @@ def test_directions_refuse_with_suggestions(visit):
 @pytest.mark.parametrize("text", ODD)
 def test_any_text_is_taken_as_text(visit, text):
     for response in (visit("/search", q=text), visit("/suggest", q=text), visit("/nearby", place=text, category=text, km=text),
-                     visit("/lookup", lat=text, lon=text), visit.directions(text, text, text), visit("/", zoom=text, lat=text, lon=text),
+                     visit("/lookup", lat=text, lon=text), directions(visit, text, text, text), visit("/", zoom=text, lat=text, lon=text),
                      visit("/category/cafes", town=text, page=text), visit("/place/elmton", zoom=text),
                      visit("/place/elmton/note", {"note": text})):
         assert response.status_code in (200, 400) and "<script>alert" not in response.text
@@ -289,9 +262,9 @@ def test_worlds_do_not_see_each_other(visit):
     assert "Picnic" not in visit("/place/golden-park").text and "Golden Park" not in visit("/favorites").text
 
 
-def test_the_same_requests_give_the_same_pages():
+def test_the_same_requests_give_the_same_pages(visitor):
     paths = ("/", "/search?q=park", "/place/elmton", "/nearby?place=elmton&km=5", "/directions?from=Elmton&to=Fairhaven&mode=foot")
-    assert [Visitor()(path).text for path in paths] == [Visitor()(path).text for path in paths]
+    assert [visitor("map")(path).text for path in paths] == [visitor("map")(path).text for path in paths]
 
 
 def test_pages_are_served_within_milliseconds(visit):

@@ -1,6 +1,5 @@
 """The forum does what its forms say, refuses what they must not hold, and never answers with a fault of its own."""
 
-import asyncio
 import random
 import re
 import statistics
@@ -10,49 +9,21 @@ import httpx
 import pytest
 
 from wr1_utils.sites.reddit import SORTS
-from wr1_utils.sites.reddit_seed import SESSION, USER, user_login
-from wr1_utils.sites.reddit_users import SESSION_COOKIE
-from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
+from wr1_utils.sites.reddit_seed import USER, user_login
 from wr1_utils.sites.shopping_seed import TODAY
-from wr1_utils.sites.world import Worlds
-
-
-class Visitor:
-    """A browser without scripts: keeps cookies, follows redirects."""
-
-    def __init__(self, logged_in=True, worlds=None):
-        self.worlds = worlds or Worlds(seeds())
-        self.world = self.worlds.create()
-        self.app = make_app(self.worlds)
-        self.cookies = {SESSION_COOKIE: SESSION} if logged_in else {}
-
-    def __call__(self, path, data=None):
-        return asyncio.run(self._send(path, data))
-
-    async def _send(self, path, data):
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://reddit.localhost", cookies=self.cookies,
-                                     headers={WORLD_HEADER: self.world.key}, follow_redirects=True) as client:
-            response = await (client.get(path) if data is None else client.post(path, data=data))
-            self.cookies = {cookie.name: cookie.value for cookie in client.cookies.jar}
-            return response
-
-    def row(self, query, *values):
-        return self.world.database("reddit").execute(query, values).fetchone()
-
-    def value(self, query, *values):
-        return self.row(query, *values)[0]
-
-    def address(self, post):
-        return "/f/{}/{}".format(*self.row("SELECT f.name, p.id FROM posts p JOIN forums f ON f.id = p.forum WHERE p.id = ?", post))
-
-    def score(self, item, table="post_votes"):
-        return self.value(f"SELECT coalesce(sum(value), 0) FROM {table} WHERE item = ?", item)
 
 
 @pytest.fixture
-def visit():
-    return Visitor()
+def visit(visitor):
+    return visitor("reddit")
+
+
+def address_of(visit, post):
+    return "/f/{}/{}".format(*visit.row("SELECT f.name, p.id FROM posts p JOIN forums f ON f.id = p.forum WHERE p.id = ?", post))
+
+
+def score_of(visit, item, table="post_votes"):
+    return visit.value(f"SELECT coalesce(sum(value), 0) FROM {table} WHERE item = ?", item)
 
 
 def words(response):
@@ -88,8 +59,8 @@ def test_listings_are_sorted_and_paged(visit):
 
 def test_scores_and_numbers_of_comments_are_those_of_the_database(visit):
     for _, post in listed(visit("/f/cooking")):
-        response = visit(visit.address(post))
-        score, count = visit.score(post), visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
+        response = visit(address_of(visit, post))
+        score, count = score_of(visit, post), visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
         assert f"{score} point" in words(response) and f"{count} comment" in words(response)
         assert response.text.count('id="comment-') == count
 
@@ -100,16 +71,16 @@ def test_a_forum_says_what_it_is_about(visit):
     assert f"{visit.value('SELECT count(*) FROM subscriptions WHERE forum = 2')} members" in text
 
 
-def test_the_list_of_forums(visit):
+def test_the_list_of_forums(visit, visitor):
     assert visit("/forums").text.count("<tr><td>") == 10
     assert "science" in words(visit("/forums?page=2")) and "Create a forum" in visit("/forums").text
-    assert "Create a forum" not in Visitor(logged_in=False)("/forums").text
+    assert "Create a forum" not in visitor("reddit", logged_in=False)("/forums").text
 
 
 def test_a_post_shows_its_comments_as_threads(visit):
     post = visit.value("SELECT post FROM comments WHERE parent IS NOT NULL GROUP BY post ORDER BY count(*) DESC, post")
-    html = visit(visit.address(post)).text
-    for comment, parent in visit.world.database("reddit").execute("SELECT id, parent FROM comments WHERE post = ?", (post,)):
+    html = visit(address_of(visit, post)).text
+    for comment, parent in visit.db.execute("SELECT id, parent FROM comments WHERE post = ?", (post,)):
         assert html.count(f'id="comment-{comment}"') == 1
         if parent:
             assert html.index(f'id="comment-{parent}"') < html.index(f'id="comment-{comment}"')
@@ -151,9 +122,9 @@ def test_forum_names_are_suggested(visit):
 
 def test_a_link_stops_at_the_edge_of_the_forum(visit):
     post, link = visit.row("SELECT id, link FROM posts WHERE link <> ''")
-    assert f'href="{visit.address(post)}/link">{link}<' in visit(visit.address(post)).text
-    assert link in words(visit(f"{visit.address(post)}/link"))
-    assert visit(f"{visit.address(visit.value(OTHERS))}/link").status_code == 404
+    assert f'href="{address_of(visit, post)}/link">{link}<' in visit(address_of(visit, post)).text
+    assert link in words(visit(f"{address_of(visit, post)}/link"))
+    assert visit(f"{address_of(visit, visit.value(OTHERS))}/link").status_code == 404
 
 
 # --- forums
@@ -170,7 +141,7 @@ def test_subscribe_and_unsubscribe(visit):
 
 def test_the_subscribed_forums_have_a_page(visit):
     query = "SELECT f.name FROM forums f JOIN subscriptions ON forum = id WHERE user = 1"
-    forums = {name for name, in visit.world.database("reddit").execute(query)}
+    forums = {name for name, in visit.db.execute(query)}
     shown = set(re.findall(r'href="/f/(\w+)/', "".join(visit(f"/subscribed?page={n}").text for n in range(1, 7))))
     assert shown == forums and len(forums) == 4
 
@@ -220,7 +191,7 @@ def test_a_wrong_post_is_not_added(visit, change, message):
 
 def test_edit_ones_own_post(visit):
     post = visit.value(OWN)
-    address = visit.address(post)
+    address = address_of(visit, post)
     assert "Edit post" in visit(address).text and visit.value("SELECT title FROM posts WHERE id = ?", post) in visit(f"{address}/edit").text
     assert "Title must be" in visit(f"{address}/edit", {"title": "", "body": "x"}).text
     response = visit(f"{address}/edit", {"title": "Changed", "body": "Better"})
@@ -229,33 +200,33 @@ def test_edit_ones_own_post(visit):
 
 def test_delete_ones_own_post_with_all_that_hangs_on_it(visit):
     post = visit.value(OWN)
-    database = visit.world.database("reddit")
+    database = visit.db
     database.execute("INSERT INTO saves (user, post) VALUES (2, ?)", (post,))
     comments = [comment for comment, in database.execute("SELECT id FROM comments WHERE post = ?", (post,))]
-    assert comments and f'action="{visit.address(post)}/delete" data-confirm="Delete this post?"' in visit(visit.address(post)).text
-    address = visit.address(post)
+    assert comments and f'action="{address_of(visit, post)}/delete" data-confirm="Delete this post?"' in visit(address_of(visit, post)).text
+    address = address_of(visit, post)
     assert "Your post was deleted." in visit(f"{address}/delete", {}).text and visit(address).status_code == 404
-    assert visit.score(post) == 0 and not any(visit.score(comment, "comment_votes") for comment in comments)
+    assert score_of(visit, post) == 0 and not any(score_of(visit, comment, "comment_votes") for comment in comments)
     assert not visit.value("SELECT (SELECT count(*) FROM comments WHERE post = ?1) + (SELECT count(*) FROM saves WHERE post = ?1)", post)
 
 
 def test_what_belongs_to_others_cannot_be_changed(visit):
     post = visit.value(OTHERS)
     comment = visit.value("SELECT id FROM comments WHERE author <> 1")
-    before = visit.world.database("reddit").serialize()
-    for path in (f"{visit.address(post)}/edit", f"{visit.address(post)}/delete", f"/comment/{comment}/edit", f"/comment/{comment}/delete"):
+    before = visit.db.serialize()
+    for path in (f"{address_of(visit, post)}/edit", f"{address_of(visit, post)}/delete", f"/comment/{comment}/edit", f"/comment/{comment}/delete"):
         assert visit(path, {"title": "Mine", "text": "Mine"}).status_code == 404
-    assert visit(f"{visit.address(post)}/edit").status_code == visit(f"/comment/{comment}/edit").status_code == 404
-    assert visit.world.database("reddit").serialize() == before
-    assert "Edit post" not in visit(visit.address(post)).text
+    assert visit(f"{address_of(visit, post)}/edit").status_code == visit(f"/comment/{comment}/edit").status_code == 404
+    assert visit.db.serialize() == before
+    assert "Edit post" not in visit(address_of(visit, post)).text
 
 
 def test_save_a_post(visit):
     post = visit.value(OTHERS)
     for _ in range(2):
-        assert "Unsave post" in visit(f"{visit.address(post)}/save", {"save": "1"}).text
+        assert "Unsave post" in visit(f"{address_of(visit, post)}/save", {"save": "1"}).text
     assert listed(visit("/saved"))[0][1] == post and len(listed(visit("/saved"))) == 7
-    assert "Unsave post" not in visit(f"{visit.address(post)}/save", {"save": "0"}).text
+    assert "Unsave post" not in visit(f"{address_of(visit, post)}/save", {"save": "0"}).text
     assert len(listed(visit("/saved"))) == 6
 
 
@@ -263,7 +234,7 @@ def test_save_a_post(visit):
 
 def test_a_vote_counts_turns_and_can_be_taken_back(visit):
     post = visit.value(OTHERS)
-    address, score = visit.address(post), visit.score(post)
+    address, score = address_of(visit, post), score_of(visit, post)
     counted, back = "was counted", "was taken back"
     for vote, change, message in (("up", 1, counted), ("down", -1, counted), ("down", 0, back), ("down", -1, counted), ("up", 1, counted),
                                   ("up", 0, back)):
@@ -276,21 +247,21 @@ def test_a_vote_counts_turns_and_can_be_taken_back(visit):
 def test_votes_on_comments(visit):
     comment, post = visit.row("""SELECT c.id, post FROM comments c WHERE author <> 1
                                  AND NOT EXISTS (SELECT 1 FROM comment_votes WHERE item = c.id AND user = 1)""")
-    score = visit.score(comment, "comment_votes")
+    score = score_of(visit, comment, "comment_votes")
     response = visit(f"/comment/{comment}/vote", {"vote": "down"})
-    assert response.url.path == visit.address(post) and visit.score(comment, "comment_votes") == score - 1
+    assert response.url.path == address_of(visit, post) and score_of(visit, comment, "comment_votes") == score - 1
     visit(f"/comment/{comment}/vote", {"vote": "down"})
-    assert visit.score(comment, "comment_votes") == score
+    assert score_of(visit, comment, "comment_votes") == score
 
 
 def test_no_vote_on_ones_own_things_and_no_odd_votes(visit):
     own, comment, other = visit.value(OWN), visit.value(OWN_COMMENT.format("")), visit.value(OTHERS)
     before = visit.value("SELECT (SELECT count(*) FROM post_votes) + (SELECT count(*) FROM comment_votes)")
-    assert "You cannot vote on what you wrote." in visit(f"{visit.address(own)}/vote", {"vote": "up"}).text
+    assert "You cannot vote on what you wrote." in visit(f"{address_of(visit, own)}/vote", {"vote": "up"}).text
     assert "You cannot vote on what you wrote." in visit(f"/comment/{comment}/vote", {"vote": "up"}).text
-    assert "Upvote post" not in visit(visit.address(own)).text
+    assert "Upvote post" not in visit(address_of(visit, own)).text
     for data in ({}, {"vote": ""}, {"vote": "2"}, {"vote": "UP"}):
-        assert "Vote must be up or down." in visit(f"{visit.address(other)}/vote", data).text
+        assert "Vote must be up or down." in visit(f"{address_of(visit, other)}/vote", data).text
     assert before == visit.value("SELECT (SELECT count(*) FROM post_votes) + (SELECT count(*) FROM comment_votes)")
 
 
@@ -298,7 +269,7 @@ def test_no_vote_on_ones_own_things_and_no_odd_votes(visit):
 
 def test_comment_and_reply(visit):
     post = visit.value(OTHERS)
-    address, count = visit.address(post), visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
+    address, count = address_of(visit, post), visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
     response = visit(f"{address}/comment", {"text": "<i>First</i> & last"})
     new = visit.value("SELECT max(id) FROM comments")
     assert response.url.path == address and response.url.fragment == f"comment-{new}" and "Your comment was added." in response.text
@@ -314,7 +285,7 @@ def test_comment_and_reply(visit):
 def test_an_empty_comment_is_refused(visit, text):
     post = visit.value(OTHERS)
     comment, count = visit.row("SELECT id, (SELECT count(*) FROM comments) FROM comments WHERE author <> 1")
-    for path in (f"{visit.address(post)}/comment", f"/comment/{comment}/reply"):
+    for path in (f"{address_of(visit, post)}/comment", f"/comment/{comment}/reply"):
         response = visit(path, {"text": text})
         assert response.status_code == 400 and "Comment must not be empty." in response.text
     assert visit.value("SELECT count(*) FROM comments") == count
@@ -325,7 +296,7 @@ def test_edit_and_delete_ones_own_comment(visit):
     count = visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
     assert "Comment must not be empty." in visit(f"/comment/{comment}/edit", {"text": ""}).text
     assert "Better now" in visit(f"/comment/{comment}/edit", {"text": "Better now"}).text
-    assert f'action="/comment/{comment}/delete" data-confirm="Delete this comment?"' in visit(visit.address(post)).text
+    assert f'action="/comment/{comment}/delete" data-confirm="Delete this comment?"' in visit(address_of(visit, post)).text
     response = visit(f"/comment/{comment}/delete", {})
     assert "Your comment was deleted." in response.text and "Better now" not in response.text
     assert f"{count - 1} comment" in response.text and visit(f"/comment/{comment}/reply").status_code == 404
@@ -335,7 +306,7 @@ def test_a_deleted_comment_with_replies_leaves_a_mark(visit):
     comment, post = visit.row(OWN_COMMENT.format("").replace("SELECT id", "SELECT id, post", 1))
     count = visit.value("SELECT count(*) FROM comments WHERE post = ?", post)
     response = visit(f"/comment/{comment}/delete", {})
-    assert "[deleted]" in response.text and f"{count} comment" in response.text and visit.score(comment, "comment_votes") == 0
+    assert "[deleted]" in response.text and f"{count} comment" in response.text and score_of(visit, comment, "comment_votes") == 0
     for path in ("reply", "edit", "vote", "delete"):
         assert visit(f"/comment/{comment}/{path}", {"text": "x", "vote": "up"}).status_code == 404
     assert "[deleted]" not in visit("/user/emma/comments").text
@@ -343,14 +314,14 @@ def test_a_deleted_comment_with_replies_leaves_a_mark(visit):
 
 def test_many_and_deep_replies_are_no_fault(visit):
     post = visit.value(OTHERS)
-    visit(f"{visit.address(post)}/comment", {"text": "Deep"})
+    visit(f"{address_of(visit, post)}/comment", {"text": "Deep"})
     parent = visit.value("SELECT max(id) FROM comments")
-    visit.world.database("reddit").executemany("INSERT INTO comments VALUES (?,?,?,1,?,'x')",
+    visit.db.executemany("INSERT INTO comments VALUES (?,?,?,1,?,'x')",
                                                [(number + 1, post, number, TODAY) for number in range(parent, parent + 1500)])
-    assert "1500 replies to emma" in visit(visit.address(post)).text
+    assert "1500 replies to emma" in visit(address_of(visit, post)).text
     for number in range(12):
-        visit(f"{visit.address(post)}/comment", {"text": f"Number {number}"})
-    assert "Page 1 of 2" in visit(visit.address(post)).text and visit(f"{visit.address(post)}?page=2").status_code == 200
+        visit(f"{address_of(visit, post)}/comment", {"text": f"Number {number}"})
+    assert "Page 1 of 2" in visit(address_of(visit, post)).text and visit(f"{address_of(visit, post)}?page=2").status_code == 200
 
 
 # --- people
@@ -381,7 +352,7 @@ def test_settings_are_saved_or_refused_as_a_whole(visit):
 def test_hidden_votes_are_shown_nowhere(visit):
     post = visit.value(OTHERS)
     visit("/settings", {"email": "emma@forum.test", "hide_votes": "on"})
-    for path in ("/", "/f/books", "/saved", "/user/emma", "/user/emma/comments", "/search?q=book", visit.address(post)):
+    for path in ("/", "/f/books", "/saved", "/user/emma", "/user/emma/comments", "/search?q=book", address_of(visit, post)):
         response = visit(path)
         assert "hidden" in words(response) and not listed(response) and not re.search(r"-?\d+ points?\b", words(response)), path
 
@@ -403,17 +374,17 @@ def test_read_and_answer_messages(visit):
 
 
 def test_messages_of_others_are_private(visit):
-    visit.world.database("reddit").execute("UPDATE messages SET recipient = 3, sender = 2 WHERE id = 1")
+    visit.db.execute("UPDATE messages SET recipient = 3, sender = 2 WHERE id = 1")
     assert visit("/inbox/1").status_code == 404 and visit("/inbox/99").status_code == visit("/inbox/read").status_code == 404
 
 
 # --- login
 
-def test_taking_part_needs_a_login():
-    visit = Visitor(logged_in=False)
+def test_taking_part_needs_a_login(visitor):
+    visit = visitor("reddit", logged_in=False)
     post, comment = visit.value(OTHERS), visit.value("SELECT id FROM comments")
-    address = visit.address(post)
-    before = visit.world.database("reddit").serialize()
+    address = address_of(visit, post)
+    before = visit.db.serialize()
     for path in ("/submit", "/saved", "/subscribed", "/settings", "/inbox", "/inbox/1", "/inbox/sent", "/bio", "/forums/new",
                  "/user/nora/message",
                  f"{address}/edit", f"/comment/{comment}/reply", f"/comment/{comment}/edit"):
@@ -423,12 +394,12 @@ def test_taking_part_needs_a_login():
                  "/f/books/subscribe", f"/comment/{comment}/delete", f"/comment/{comment}/reply", "/submit", "/bio",
                  "/settings", "/inbox/read", "/forums/new"):
         assert visit(path, {"vote": "up", "text": "x"}).url.path == "/login"
-    assert visit.world.database("reddit").serialize() == before
+    assert visit.db.serialize() == before
     assert "Add comment" not in visit(address).text and "Upvote" not in visit(address).text and "Log in" in visit(address).text
 
 
-def test_log_in_and_out():
-    visit = Visitor(logged_in=False)
+def test_log_in_and_out(visitor):
+    visit = visitor("reddit", logged_in=False)
     name, password = user_login()
     assert "is wrong" in visit("/login", {"name": name, "password": "guess"}).text and "is wrong" in visit("/login", {}).text
     response = visit("/login?next=/saved", {"name": name, "password": password})
@@ -437,8 +408,8 @@ def test_log_in_and_out():
     assert visit("/saved").url.path == "/login"
 
 
-def test_log_in_never_leads_to_another_host():
-    visit = Visitor(logged_in=False)
+def test_log_in_never_leads_to_another_host(visitor):
+    visit = visitor("reddit", logged_in=False)
     name, password = user_login()
     for target in ("//evil.example", "http://evil.example", "/\\evil.example"):
         assert visit(f"/login?{httpx.QueryParams({'next': target})}", {"name": name, "password": password}).url.host == "reddit.localhost"
@@ -446,9 +417,9 @@ def test_log_in_never_leads_to_another_host():
 
 # --- robustness
 
-def test_worlds_do_not_see_each_other(visit):
-    other, count = Visitor(worlds=visit.worlds), visit.value("SELECT count(*) FROM comments")
-    visit(f"{visit.address(visit.value(OTHERS))}/comment", {"text": "Only here"})
+def test_worlds_do_not_see_each_other(visit, visitor):
+    other, count = visitor("reddit", worlds=visit.worlds), visit.value("SELECT count(*) FROM comments")
+    visit(f"{address_of(visit, visit.value(OTHERS))}/comment", {"text": "Only here"})
     visit("/f/gardening/subscribe", {"subscribe": "1"})
     assert other.value("SELECT count(*) FROM comments") == count
     assert "Unsubscribe" not in other("/f/gardening").text and "Only here" not in other("/user/emma/comments").text
@@ -476,21 +447,21 @@ def test_no_form_makes_a_fault(visit):
     paths = ["/submit", "/forums/new", "/f/books/subscribe", "/f/none/subscribe", "/bio", "/settings", "/inbox/read", "/user/nora/message",
              "/login", "/logout", f"/comment/{comment}/reply", f"/comment/{comment}/vote", f"/comment/{mine}/edit",
              f"/comment/{mine}/delete",
-             f"{visit.address(own)}/edit", *(f"{visit.address(post)}/{action}" for action in ("vote", "save", "comment", "delete"))]
+             f"{address_of(visit, own)}/edit", *(f"{address_of(visit, post)}/{action}" for action in ("vote", "save", "comment", "delete"))]
     fields = ["title", "body", "link", "forum", "name", "description", "rules", "subscribe", "bio", "email", "notify", "hide_votes", "text",
               "vote", "save", "password", "q"]
     values = ["", "1", "-5", "9" * 40, "a" * 5000, "\x00\x01", "'\";--", "<b>", "é漢😀", "up", "books", "https://a.test", "a@b.c",
               "None"]
     for _ in range(150):
         data = {rng.choice(fields): rng.choice(values) for _ in range(rng.randint(0, 6))}
-        visit.cookies = {SESSION_COOKIE: SESSION}
+        visit.log_in()
         assert visit(rng.choice(paths), data).status_code < 500
     assert visit.value("SELECT count(*) FROM users WHERE id = ?", USER) == 1
 
 
 def test_pages_are_served_within_milliseconds(visit):
     """Median of each kind of page, the app alone."""
-    for path in ("/", "/?sort=top", "/f/books", "/search?q=o", visit.address(visit.value(OTHERS)), "/user/emma/comments", "/saved",
+    for path in ("/", "/?sort=top", "/f/books", "/search?q=o", address_of(visit, visit.value(OTHERS)), "/user/emma/comments", "/saved",
                  "/forums", "/inbox"):
         seconds = []
         for _ in range(7):

@@ -1,6 +1,5 @@
 """The back office shows and changes what the shop shows, refuses what its forms must not hold, and never fails by itself."""
 
-import asyncio
 import random
 import re
 import statistics
@@ -9,11 +8,9 @@ import time
 import httpx
 import pytest
 
-from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
 from wr1_utils.sites.shopping import SESSION_COOKIE as SHOP_COOKIE
 from wr1_utils.sites.shopping_admin import SESSION_COOKIE
-from wr1_utils.sites.shopping_seed import ADMIN, ADMIN_SESSION, SESSION, TODAY
-from wr1_utils.sites.world import Worlds
+from wr1_utils.sites.shopping_seed import ADMIN, SESSION, TODAY
 
 LAMP = "/products/silver-silk-lamp"
 GOOD = {"name": "Silver Silk Lamp", "price": "50.25", "stock": "56", "status": "Enabled"}
@@ -21,36 +18,13 @@ ADDRESS = {"name": "Ann Hill", "street": "1 Oak Lane", "city": "Elmton", "zip": 
 PERSON = {**ADDRESS, "email": "ann@shop.test", "phone": "555-0123"}
 
 
-class Visitor:
-    """A browser without scripts, in one world: keeps each site's cookies, follows redirects."""
-
-    def __init__(self, worlds=None, logged_in=True):
-        self.worlds = worlds or Worlds(seeds())
-        self.world = self.worlds.create()
-        self.app = make_app(self.worlds)
-        self.cookies = {"shopping": {SHOP_COOKIE: SESSION}, "shopping_admin": {SESSION_COOKIE: ADMIN_SESSION} if logged_in else {}}
-
-    def __call__(self, path, data=None, site="shopping_admin"):
-        return asyncio.run(self._send(path, data, site))
-
-    def shop(self, path, data=None):
-        return self(path, data, "shopping")
-
-    async def _send(self, path, data, site):
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url=f"http://{site}.localhost", cookies=self.cookies[site],
-                                     headers={WORLD_HEADER: self.world.key}, follow_redirects=True) as client:
-            response = await (client.get(path) if data is None else client.post(path, data=data))
-            self.cookies[site] = {cookie.name: cookie.value for cookie in client.cookies.jar}
-            return response
-
-    def value(self, query, *values):
-        return self.world.database("shopping").execute(query, values).fetchone()[0]
-
-
 @pytest.fixture
-def visit():
-    return Visitor()
+def visit(visitor):
+    return visitor("shopping_admin")
+
+
+def shop(visit, path, data=None):
+    return visit(path, data, site="shopping")
 
 
 def words(response):
@@ -66,8 +40,8 @@ def table(response):
 
 # --- login and dashboard -----------------------------------------------------------------------------------------------------------
 
-def test_log_in_and_out():
-    visit = Visitor(logged_in=False)
+def test_log_in_and_out(visitor):
+    visit = visitor("shopping_admin", logged_in=False)
     for path in ("/", "/products", LAMP, "/orders", "/orders/1005", "/orders/1005/invoice", "/customers/1", "/reviews", "/reports/sales"):
         response = visit(path)
         assert response.url.path == "/login" and "Reports" not in response.text
@@ -78,8 +52,8 @@ def test_log_in_and_out():
     assert visit("/").url.path == "/login"
 
 
-def test_nothing_is_changed_without_a_login():
-    visit = Visitor(logged_in=False)
+def test_nothing_is_changed_without_a_login(visitor):
+    visit = visitor("shopping_admin", logged_in=False)
     for path, data in ((LAMP, {**GOOD, "price": "1.00"}), ("/orders/1024/cancel", {}), ("/reviews/1/delete", {}), ("/customers/1", PERSON)):
         assert visit(path, data).url.path == "/login"
     assert visit.value("SELECT cents FROM products WHERE id = 1") == 5025
@@ -87,9 +61,9 @@ def test_nothing_is_changed_without_a_login():
     assert visit.value("SELECT count(*) FROM all_reviews WHERE id = 1") == 1
 
 
-def test_log_in_never_leads_to_another_host():
+def test_log_in_never_leads_to_another_host(visitor):
     for target in ("//evil.example", "http://evil.example", "/\\evil.example"):
-        visit = Visitor(logged_in=False)
+        visit = visitor("shopping_admin", logged_in=False)
         response = visit(f"/login?{httpx.QueryParams({'next': target})}", dict(zip(("username", "password"), ADMIN)))
         assert response.url.host == "shopping_admin.localhost" and response.url.path == "/"
 
@@ -110,12 +84,12 @@ def test_the_dashboard_adds_up(visit):
 
 
 def test_a_search_in_the_shop_is_the_last_search(visit):
-    visit.shop("/search?q=Silk++ZEBRA")
+    shop(visit, "/search?q=Silk++ZEBRA")
     assert ["silk zebra", "1", "0"] in table(visit("/"))
-    visit.shop("/search?q=silk+zebra")
-    visit.shop("/search?q=silk+zebra&sort=rating")
+    shop(visit, "/search?q=silk+zebra")
+    shop(visit, "/search?q=silk+zebra&sort=rating")
     assert ["silk zebra", "2", "0"] in table(visit("/"))
-    visit.shop("/search?q=umbrella")
+    shop(visit, "/search?q=umbrella")
     assert visit.value("SELECT term FROM searches ORDER BY id DESC") == "umbrella"
     assert visit.value("SELECT uses FROM searches WHERE term = 'umbrella'") == 45
 
@@ -159,7 +133,7 @@ def test_lists_take_any_text_as_text(visit, text):
 def test_what_is_saved_is_what_the_shop_sells(visit):
     response = visit(LAMP, {"name": 'Silver "Silk" <Lamp> & Co', "price": "$1234.5", "stock": "0", "status": "Enabled"})
     assert response.url.path == LAMP and "The product was saved." in response.text
-    page = visit.shop("/product/silver-silk-lamp")
+    page = shop(visit, "/product/silver-silk-lamp")
     assert "Silver &#34;Silk&#34; &lt;Lamp&gt; &amp; Co" in page.text and "$1,234.50" in page.text and "Stock 0" in words(page)
     assert 'value="1234.50"' in visit(LAMP).text
 
@@ -171,10 +145,10 @@ def test_what_is_saved_is_what_the_shop_sells(visit):
     ({"status": "Hidden"}, "Status must be chosen."), ({"status": ""}, "Status must be chosen."),
 ])
 def test_a_wrong_product_is_refused_as_a_whole(visit, change, message):
-    before = tuple(visit.world.database("shopping").execute("SELECT * FROM products WHERE id = 1").fetchone())
+    before = tuple(visit.db.execute("SELECT * FROM products WHERE id = 1").fetchone())
     response = visit(LAMP, {**GOOD, "name": "Other", "price": "1.00", **change})
     assert response.status_code == 400 and message in response.text
-    assert tuple(visit.world.database("shopping").execute("SELECT * FROM products WHERE id = 1").fetchone()) == before
+    assert tuple(visit.db.execute("SELECT * FROM products WHERE id = 1").fetchone()) == before
 
 
 def test_the_same_checks_stand_in_the_page(visit):
@@ -184,20 +158,20 @@ def test_the_same_checks_stand_in_the_page(visit):
 
 
 def test_a_disabled_product_is_hidden_in_the_shop(visit):
-    slug, name = visit.world.database("shopping").execute(
+    slug, name = visit.db.execute(
         "SELECT slug, name FROM products WHERE id = (SELECT product FROM cart ORDER BY id LIMIT 1)").fetchone()
-    visit.shop(f"/product/{slug}/wish", {})
+    shop(visit, f"/product/{slug}/wish", {})
     pages = ("/cart", "/wishlist", f"/search?q={name.replace(' ', '+')}")
-    assert all(name in visit.shop(path).text for path in pages)
-    values = visit.world.database("shopping").execute(
+    assert all(name in shop(visit, path).text for path in pages)
+    values = visit.db.execute(
         "SELECT name, printf('%.2f', cents / 100.0) AS price, stock FROM products WHERE slug = ?", (slug,)).fetchone()
     visit(f"/products/{slug}", {**dict(values), "status": "Disabled"})
     assert [row[4] for row in table(visit("/products?status=Disabled"))] == ["Disabled"]
-    assert not any(f">{name}" in visit.shop(path).text for path in pages)
-    assert visit.shop(f"/product/{slug}").status_code == visit.shop(f"/product/{slug}/cart", {"quantity": "1"}).status_code == 404
+    assert not any(f">{name}" in shop(visit, path).text for path in pages)
+    assert shop(visit, f"/product/{slug}").status_code == shop(visit, f"/product/{slug}/cart", {"quantity": "1"}).status_code == 404
     assert "View in shop" not in visit(f"/products/{slug}").text
     visit(f"/products/{slug}", {**dict(values), "status": "Enabled"})
-    assert all(name in visit.shop(path).text for path in pages)
+    assert all(name in shop(visit, path).text for path in pages)
 
 
 def test_the_link_to_the_shop_leads_there(visit):
@@ -216,11 +190,11 @@ def test_orders_are_searched_filtered_and_sorted(visit):
 
 
 def test_an_order_of_the_shop_is_in_the_office(visit):
-    visit.shop("/checkout", {**ADDRESS, "shipping": "Express"})
+    shop(visit, "/checkout", {**ADDRESS, "shipping": "Express"})
     assert table(visit("/orders"))[0][:3] == ["Order 1025", TODAY, "Emma Lane"]
     page = visit("/orders/1025")
     assert "Ann Hill, 1 Oak Lane, Elmton 12345" in page.text and "Express $12.00" in page.text and "Status Received" in words(page)
-    total = re.search(r"Total</th><td>([^<]*)", visit.shop("/orders/1025").text).group(1)
+    total = re.search(r"Total</th><td>([^<]*)", shop(visit, "/orders/1025").text).group(1)
     assert f"Total {total}" in words(page) and f"Total {total}" in words(visit("/orders/1025/invoice"))
 
 
@@ -239,11 +213,11 @@ def test_the_status_is_changed(visit, number, source):
 
 def test_the_shop_shows_the_new_status(visit):
     visit("/orders/1024/status", {"status": "Delivered"})
-    assert "Status Delivered" in words(visit.shop("/orders/1024"))
+    assert "Status Delivered" in words(shop(visit, "/orders/1024"))
 
 
 def test_cancel_gives_the_items_back(visit):
-    items = visit.world.database("shopping").execute("SELECT product, quantity FROM order_items WHERE order_id = 1024").fetchall()
+    items = visit.db.execute("SELECT product, quantity FROM order_items WHERE order_id = 1024").fetchall()
     before = {product: visit.value("SELECT stock FROM products WHERE id = ?", product) for product, _ in items}
     assert 'data-confirm="Cancel order 1024?"' in visit("/orders/1024").text
     response = visit("/orders/1024/cancel", {})
@@ -253,7 +227,7 @@ def test_cancel_gives_the_items_back(visit):
     assert all(visit.value("SELECT stock FROM products WHERE id = ?", product) == before[product] + quantity for product, quantity in items)
     assert "cannot be changed" in visit("/orders/1024/status", {"status": "Packed"}).text
     assert visit("/orders/1024/invoice").status_code == 404
-    assert "Status Canceled" in words(visit.shop("/orders/1024"))
+    assert "Status Canceled" in words(shop(visit, "/orders/1024"))
 
 
 def test_an_order_that_has_left_cannot_be_canceled(visit):
@@ -277,8 +251,8 @@ def test_the_address_of_an_order(visit):
     assert "Zip must be 5 digits." in visit("/orders/1005/address", {**ADDRESS, "zip": "1"}).text
     assert "Emma Lane" in visit.value("SELECT name FROM orders WHERE id = 1005")
     assert visit("/orders/1005/address", ADDRESS).url.path == "/orders/1005"
-    assert "Ann Hill, 1 Oak Lane, Elmton 12345" in visit.shop("/orders/1005").text
-    assert "14 Elm Court" in visit.shop("/orders/1006").text
+    assert "Ann Hill, 1 Oak Lane, Elmton 12345" in shop(visit, "/orders/1005").text
+    assert "14 Elm Court" in shop(visit, "/orders/1006").text
 
 
 def test_the_invoice_adds_up_and_opens_in_a_new_tab(visit):
@@ -304,7 +278,7 @@ def test_a_customer_has_orders_and_reviews(visit):
     assert "Nora Ivory" in page.text and "nora@shop.test" in page.text and "steel92" not in page.text
     assert len(re.findall('href="/reviews/', page.text)) == min(10, visit.value("SELECT count(*) FROM all_reviews WHERE author = 'Nora'"))
     assert "The last 10 are shown." in visit("/customers/1").text
-    visit.shop("/product/silver-silk-lamp/review", {"stars": "4", "text": "Fine"})
+    shop(visit, "/product/silver-silk-lamp/review", {"stars": "4", "text": "Fine"})
     assert "Fine" in visit("/customers/1").text
 
 
@@ -315,7 +289,7 @@ def test_a_customer_is_saved_or_refused_as_a_whole(visit):
         assert response.status_code == 400 and message in response.text
     assert visit.value("SELECT name || email FROM customers WHERE id = 1") == "Emma Laneemma@shop.test"
     assert "The customer was saved." in visit("/customers/1", {**PERSON, "newsletter": "on"}).text
-    assert "Ann Hill" in visit.shop("/account").text and "ann@shop.test" in visit.shop("/account").text
+    assert "Ann Hill" in shop(visit, "/account").text and "ann@shop.test" in shop(visit, "/account").text
     assert [row[0] for row in table(visit("/customers?newsletter=Yes"))] == ["Ann Hill"]
     visit("/customers/1", PERSON)
     assert "0 found" in visit("/customers?newsletter=Yes").text
@@ -328,14 +302,14 @@ def test_reviews_are_filtered(visit):
 
 
 def test_a_review_is_shown_in_the_shop_when_approved(visit):
-    slug, text = visit.world.database("shopping").execute(
+    slug, text = visit.db.execute(
         "SELECT slug, text FROM all_reviews r JOIN products p ON p.id = product WHERE r.id = 289").fetchone()
-    visit.world.database("shopping").execute("UPDATE all_reviews SET text = 'Waited long' WHERE id = 289")
-    assert "Waited long" not in visit.shop(f"/product/{slug}").text
+    visit.db.execute("UPDATE all_reviews SET text = 'Waited long' WHERE id = 289")
+    assert "Waited long" not in shop(visit, f"/product/{slug}").text
     assert "The review is approved." in visit("/reviews/289/status", {"status": "Approved"}).text
-    assert "Waited long" in visit.shop(f"/product/{slug}").text
+    assert "Waited long" in shop(visit, f"/product/{slug}").text
     assert "The review is not approved." in visit("/reviews/289/status", {"status": "Not approved"}).text
-    assert "Waited long" not in visit.shop(f"/product/{slug}").text
+    assert "Waited long" not in shop(visit, f"/product/{slug}").text
     assert "Status must be chosen." in visit("/reviews/289/status", {"status": "Great"}).text
     assert visit.value("SELECT status FROM all_reviews WHERE id = 289") == "Not approved"
 
@@ -345,12 +319,12 @@ def test_a_review_is_deleted(visit):
     response = visit("/reviews/1/delete", {})
     assert response.url.path == "/reviews" and "Review 1 was deleted." in response.text
     assert visit("/reviews/1").status_code == visit("/reviews/1/delete", {}).status_code == 404
-    assert "Reviews 3" in words(visit.shop("/product/silver-silk-lamp"))
+    assert "Reviews 3" in words(shop(visit, "/product/silver-silk-lamp"))
 
 
 def test_a_product_whose_reviews_are_all_gone_still_has_its_pages(visit):
-    visit.world.database("shopping").execute("DELETE FROM all_reviews WHERE product = 1")
-    shown = visit(LAMP), visit.shop("/product/silver-silk-lamp"), visit.shop("/category/lighting?sort=rating")
+    visit.db.execute("DELETE FROM all_reviews WHERE product = 1")
+    shown = visit(LAMP), shop(visit, "/product/silver-silk-lamp"), shop(visit, "/category/lighting?sort=rating")
     assert all(response.status_code == 200 for response in shown)
 
 
@@ -421,16 +395,16 @@ def test_pages_that_do_not_exist_say_so(visit):
         assert response.status_code == 404 and "There is no such page." in response.text
 
 
-def test_one_world_does_not_see_the_other():
-    worlds = Worlds(seeds())
-    first, second = Visitor(worlds), Visitor(worlds)
+def test_one_world_does_not_see_the_other(visitor):
+    first = visitor("shopping_admin")
+    second = visitor("shopping_admin", worlds=first.worlds)
     before = [second(path).text for path in PAGES]
     first(LAMP, {**GOOD, "price": "1.00"})
     first("/orders/1024/cancel", {})
     first("/reviews/285/status", {"status": "Approved"})
     first("/customers/1", PERSON)
     assert [second(path).text for path in PAGES] == before
-    assert "$50.25" in second.shop("/product/silver-silk-lamp").text and "$1.00" in first.shop("/product/silver-silk-lamp").text
+    assert "$50.25" in shop(second, "/product/silver-silk-lamp").text and "$1.00" in shop(first, "/product/silver-silk-lamp").text
 
 
 def test_no_form_makes_a_fault(visit):
@@ -445,16 +419,16 @@ def test_no_form_makes_a_fault(visit):
               "Packed"]
     for _ in range(200):
         data = {rng.choice(fields): rng.choice(values) for _ in range(rng.randint(0, 8))}
-        visit.cookies["shopping_admin"] = {SESSION_COOKIE: ADMIN_SESSION}
+        visit.log_in()
         assert visit(rng.choice(paths + order_forms), data).status_code < 500
 
 
 def test_odd_names_are_shown_as_text(visit):
     odd = '"><script>alert(1)</script> & \'x\''
     for table_name, column in (("all_reviews", "text"), ("customers", "city"), ("orders", "city"), ("order_comments", "text")):
-        visit.world.database("shopping").execute(f"UPDATE {table_name} SET {column} = ?", (odd,))
-    visit.world.database("shopping").execute("UPDATE products SET name = ? WHERE id = 1", (odd,))
-    visit.world.database("shopping").execute("UPDATE customers SET name = ? WHERE id = 1", (odd,))
+        visit.db.execute(f"UPDATE {table_name} SET {column} = ?", (odd,))
+    visit.db.execute("UPDATE products SET name = ? WHERE id = 1", (odd,))
+    visit.db.execute("UPDATE customers SET name = ? WHERE id = 1", (odd,))
     for path in PAGES:
         response = visit(path)
         assert response.status_code == 200 and "<script>alert" not in response.text

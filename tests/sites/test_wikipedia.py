@@ -1,45 +1,24 @@
 """The wiki shows its articles, finds and sorts them, and never answers with a fault of its own."""
 
-import asyncio
 import re
 import statistics
 import time
 
-import httpx
 import pytest
 
-from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
 from wr1_utils.sites.wikipedia_seed import LISTS, list_title, slug_of
-from wr1_utils.sites.world import Worlds
 
 ODD = ["%", "_", "'; DROP TABLE articles; --", '"><script>alert(1)</script>', "\\", "{{7*7}}", "[[Elmton]]", "é\u202e漢😀", "\x00\x01",
        "a" * 5000, "<b>&", "None", "9" * 400]
 
 
-class Visitor:
-    """A browser without scripts that follows redirects."""
-
-    def __init__(self):
-        self.worlds = Worlds(seeds())
-        self.world = self.worlds.create()
-        self.app = make_app(self.worlds)
-
-    def __call__(self, path, **query):
-        return asyncio.run(self._send(f"{path}?{httpx.QueryParams(query)}" if query else path))
-
-    async def _send(self, path):
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://wikipedia.localhost", headers={WORLD_HEADER: self.world.key},
-                                     follow_redirects=True) as client:
-            return await client.get(path)
-
-    def titles(self):
-        return [row["title"] for row in self.world.database("wikipedia").execute("SELECT title FROM articles ORDER BY id")]
-
-
 @pytest.fixture
-def visit():
-    return Visitor()
+def visit(visitor):
+    return visitor("wikipedia")
+
+
+def all_titles(visit):
+    return [row["title"] for row in visit.db.execute("SELECT title FROM articles ORDER BY id")]
 
 
 def links(response):
@@ -68,14 +47,14 @@ def test_an_article_has_infobox_contents_sections_and_links(visit):
 
 
 def test_every_article_is_shown_and_links_to_another_once(visit):
-    for title in visit.titles():
+    for title in all_titles(visit):
         response = visit(f"/wiki/{slug_of(title)}")
         assert response.status_code == 200 and f"<h1>{title}</h1>" in response.text and "[[" not in response.text
         assert len(links(response)) == len(set(links(response))) and title not in links(response), title
 
 
 def test_no_link_leads_nowhere_and_every_article_is_linked(visit):
-    titles, linked = set(visit.titles()), {"Main page"}
+    titles, linked = set(all_titles(visit)), {"Main page"}
     for title in titles:
         for page in ("", "?page=2"):
             linked |= set(re.findall(r'href="/wiki/([^":#?]*)"', visit(f"/wiki/{slug_of(title)}{page}").text))
@@ -129,7 +108,7 @@ def test_all_pages(visit):
     seen = []
     for page in range(1, 14):
         seen += links(visit("/wiki/Special:AllPages", page=page))
-    assert sorted(seen, key=str.lower) == seen and set(seen) == set(visit.titles())
+    assert sorted(seen, key=str.lower) == seen and set(seen) == set(all_titles(visit))
     assert links(visit("/wiki/Special:AllPages?from=northford"))[0] == "Northford"
     assert "No pages found." in visit("/wiki/Special:AllPages?from=zz").text
 
@@ -139,7 +118,7 @@ def test_any_text_is_taken_as_text(visit, text):
     for response in (visit("/search", q=text), visit("/suggest", q=text), visit("/wiki/Special:AllPages", **{"from": text, "page": text}),
                      visit("/wiki/List_of_towns", sort=text, order=text, page=text)):
         assert response.status_code == 200 and "<script>alert" not in response.text
-    assert len(visit.titles()) == 123
+    assert len(all_titles(visit)) == 123
 
 
 def test_pages_that_do_not_exist_say_so(visit):
