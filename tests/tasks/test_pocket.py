@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from wr1_utils.settings import load_settings
+from wr1_utils.sites.server import SESSIONS, SITES
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.pocket_templates import TEMPLATES, make_tasks
 from wr1_utils.web.browser import Browser
@@ -77,6 +78,20 @@ def test_who_must_log_in_starts_without_the_session(arena):
         visit = arena.enter(task_of(template), 0)
         assert len(visit.cookies) == cookies
         arena.leave(visit)
+
+
+@pytest.mark.parametrize("sites", [(site,) for site in SITES] + [("shopping", "shopping_admin"), ("reddit", "gitlab", "wikipedia")])
+def test_a_task_may_name_any_sites_and_is_logged_in_where_there_is_a_login(arena, sites):
+    starts = " ".join(f"__{site.upper()}__/login" for site in sites)
+    task = dataclasses.replace(TASKS[0], sites=sites, start_url=starts, require_login=True)
+    visit = arena.enter(task, 0)
+    assert visit.start_url.split() == [f"http://{site}.localhost:{arena._server.port}/login" for site in sites]
+    assert [cookie["url"] for cookie in visit.cookies] == [arena.site_urls[site.upper()] for site in sites if site in SESSIONS]
+    assert all((cookie["name"], cookie["value"]) in SESSIONS.values() for cookie in visit.cookies)
+    arena.leave(visit)
+    visit = arena.enter(dataclasses.replace(task, require_login=False), 0)
+    assert visit.cookies == []
+    arena.leave(visit)
 
 
 def test_nothing_done_solves_nothing(arena, browser):
