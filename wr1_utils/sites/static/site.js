@@ -44,12 +44,12 @@ document.addEventListener("input", async (event) => {
   list.replaceChildren(...names.map(link));
   list.hidden = !names.length;
 });
-// What a filter does not use stays out of the address.
+// Code hosting: what a filter does not use stays out of the address.
 document.addEventListener("formdata", (event) => {
   if (!event.target.matches("form.filters")) return;
   for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
 });
-// Search fields offer names: data-suggest is the address that answers ?q= with a list, data-pick="submit" sends the form at once.
+// The map and the wiki: search fields offer names. data-suggest: the address that answers ?q= with a list; data-pick="submit": picking sends.
 document.addEventListener("input", (event) => {
   const field = event.target, text = field.value;
   if (!field.dataset.suggest) return;
@@ -85,7 +85,7 @@ function showSuggestions(field, names) {
   }
   (field.closest("label") || field).after(list);
 }
-// data-copy: the field whose text goes to the clipboard.
+// The map, data-copy: the field whose text goes to the clipboard.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -93,7 +93,7 @@ document.addEventListener("click", (event) => {
   navigator.clipboard?.writeText(document.querySelector(button.dataset.copy).value).catch(() => {});
   button.parentElement.querySelector("[role=status]").textContent = "Copied.";
 });
-// Menus that drop down, tabs that show one part of a page, and buttons that fill in a period.
+// The back office: menus that drop down, tabs that show one part of a page, and buttons that fill in a period.
 function closeMenus(except) {
   for (const button of document.querySelectorAll("[data-menu]")) {
     const open = button === except && button.getAttribute("aria-expanded") !== "true";
