@@ -55,9 +55,9 @@ def serve(arguments) -> int:
     server = SiteServer(arguments.port, for_people=True)
     server.start()
     print("The Pocket Arena is open. All its sites are one world, the same for every browser, and anew at each start. Ctrl-C closes it.")
-    doors = logins()
+    accounts = logins()
     for site in SITES:
-        login = "log in as {} with the password {}".format(*doors[site]) if site in doors else "no login"
+        login = "log in as {} with the password {}".format(*accounts[site]) if site in accounts else "no login"
         print(f"  {server.url(site) + '/':38} {login}", flush=True)
     try:
         threading.Event().wait()

@@ -158,6 +158,16 @@ def test_a_locator_that_finds_nothing_is_empty_text(arena, browser):
     assert score(arena, browser, dataclasses.replace(task, eval={"eval_types": ["program_html"], "program_html": [helper]})) is None
 
 
+def test_a_page_that_a_site_refuses_to_the_user_is_scored(arena, browser):
+    """It is a page (403) of a site, unlike the refusal of an unknown world."""
+    checks = [{"url": "__GITLAB__/otis/puzzle-solver/-/edit", "locator": "", "required_contents": {"must_include": [text]}}
+              for text in ("Not allowed", "Project name")]
+    for check, right in zip(checks, (1.0, 0.0)):
+        task = dataclasses.replace(TASKS[0], sites=("gitlab",), start_url="__GITLAB__", require_login=True,
+                                   eval={"eval_types": ["program_html"], "program_html": [check]})
+        assert score(arena, browser, task) == right
+
+
 def test_a_missing_world_is_no_failure_of_the_agent(arena, browser):
     async def play():
         visit = arena.enter(TASKS[0], 0)
