@@ -7,6 +7,7 @@ import pytest
 from wr1_utils import cli
 from wr1_utils.errors import WR1Error
 from wr1_utils.settings import ROOT
+from wr1_utils.sites.server import SESSIONS, SITES
 
 
 def wr1(*words):
@@ -40,10 +41,12 @@ def test_serve_opens_the_sites_until_ctrl_c():
     server = subprocess.Popen([sys.executable, "-P", "-m", "wr1_utils.cli", "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a test run in the background ignores Ctrl-C, and so would this
     try:
-        server.stdout.readline()
-        address = server.stdout.readline().strip()
-        assert "log in as emma@shop.test with the password " in server.stdout.readline()
-        host, port = address.removeprefix("http://").rstrip("/").split(":")
+        assert "one world" in server.stdout.readline()
+        lines = {site: server.stdout.readline().split(maxsplit=1) for site in SITES}
+        assert all(address.startswith(f"http://{site}.localhost:") for site, (address, _) in lines.items())
+        assert lines["shopping"][1].startswith("log in as emma@shop.test with the password ") and lines["map"][1] == "no login\n"
+        assert all(("log in as" in login) == (site in SESSIONS) for site, (_, login) in lines.items())
+        host, port = lines["shopping"][0].removeprefix("http://").rstrip("/").split(":")
         import http.client
 
         connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)

@@ -48,17 +48,17 @@ def doctor(arguments) -> int:
 
 def serve(arguments) -> int:
     """Open the Pocket Arena to a person's browser until Ctrl-C."""
-    from wr1_utils.sites.server import SITES, SiteServer
-    from wr1_utils.sites.shopping_seed import customer_login
+    from wr1_utils.sites.server import SITES, SiteServer, logins
 
     if not 0 <= arguments.port <= 65535:
         raise SettingsError(f"--port must be between 0 and 65535 (0 = any free one), not {arguments.port}.")
     server = SiteServer(arguments.port, for_people=True)
     server.start()
-    print("The Pocket Arena is open; each browser gets a world of its own. Ctrl-C closes it.")
+    print("The Pocket Arena is open. All its sites are one world, the same for every browser, and anew at each start. Ctrl-C closes it.")
+    accounts = logins()
     for site in SITES:
-        print(f"  {server.url(site)}/", flush=True)
-    print("In the shop, log in as {} with the password {}.".format(*customer_login()), flush=True)
+        login = "log in as {} with the password {}".format(*accounts[site]) if site in accounts else "no login"
+        print(f"  {server.url(site) + '/':38} {login}", flush=True)
     try:
         threading.Event().wait()
     finally:

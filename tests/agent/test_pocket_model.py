@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 
-from wr1_utils.agent.pocket_model import IDS, PHRASES, build_model, build_tokenizer
+from wr1_utils.agent.pocket_model import ELEMENT_TOKENS, ID_TOKENS, PHRASES, build_model, build_tokenizer
 from wr1_utils.settings import project_path
 from wr1_utils.training import pocket_tasks
 
@@ -24,10 +24,12 @@ def test_tokenizer_gives_back_any_text(tokenizer):
 
 
 def test_ids_and_phrases_are_single_tokens_and_digits_stand_alone(tokenizer):
-    for text in PHRASES + ["<|im_start|>", "<|im_end|>"] + [f" [{i}]" for i in range(IDS)]:
+    for text in PHRASES + ["<|im_start|>", "<|im_end|>"] + ID_TOKENS + ELEMENT_TOKENS:
         assert len(tokenizer(text).input_ids) == 1, text
     assert len(tokenizer("1234").input_ids) == 4
     assert tokenizer.convert_ids_to_tokens(tokenizer("link Home [17]\n").input_ids)[-2:] == [" [17]", "Ċ"]
+    reply = tokenizer('[7]</think>\n<answer>do(action="Click", element="7")</answer>').input_ids[3:]
+    assert tokenizer.convert_ids_to_tokens(reply) == ["</think>\n<answer>", 'do(action="Click', '", element="7"', ")</answer>"]
 
 
 def test_a_word_is_cut_alike_with_and_without_a_space_before_it(tokenizer):

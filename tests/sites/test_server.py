@@ -1,5 +1,6 @@
 """Requests go to the site of their host name, in the world of their header, or nowhere."""
 
+import re
 import socket
 import statistics
 import time
@@ -7,9 +8,7 @@ import time
 import httpx
 import pytest
 
-from wr1_utils.sites.server import WORLD_HEADER, SiteServer, SiteServerError
-from wr1_utils.sites.shopping import SESSION_COOKIE
-from wr1_utils.sites.shopping_seed import SESSION
+from wr1_utils.sites.server import SESSIONS, SITES, WORLD_HEADER, SiteServer, SiteServerError, logins
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +33,19 @@ def test_a_world_is_served(server):
     assert response.status_code == 200 and "Lighting" in response.text
 
 
-def test_a_request_without_a_world_is_refused(server):
-    response = get(server)
+@pytest.mark.parametrize("site", SITES)
+def test_a_request_without_a_world_is_refused(server, site):
+    response = get(server, host=f"{site}.localhost")
     assert response.status_code == 403 and WORLD_HEADER in response.text
 
 
-def test_an_unknown_or_discarded_world_is_refused(server):
+@pytest.mark.parametrize("site", SITES)
+def test_an_unknown_or_discarded_world_is_refused(server, site):
     world = server.worlds.create()
+    assert get(server, world=world.key, host=f"{site}.localhost").status_code in (200, 303)
     server.worlds.discard(world.key)
     for key in (world.key, "nonsense", "", "<script>"):
-        response = get(server, world=key)
+        response = get(server, world=key, host=f"{site}.localhost")
         assert response.status_code == 403
         assert response.headers["content-type"].startswith("text/plain")
 
@@ -51,14 +53,14 @@ def test_an_unknown_or_discarded_world_is_refused(server):
 def test_worlds_do_not_see_each_other(server):
     one, other = server.worlds.create(), server.worlds.create()
     one.database("shopping").execute("DELETE FROM cart")
-    cookies = {SESSION_COOKIE: SESSION}
+    cookies = dict([SESSIONS["shopping"]])
     assert "The cart is empty" in get(server, "/cart", world=one.key, cookies=cookies).text
     assert "The cart is empty" not in get(server, "/cart", world=other.key, cookies=cookies).text
 
 
 def test_another_host_name_says_which_sites_there_are(server):
     response = get(server, host="nowhere.localhost", world=server.worlds.create().key)
-    assert response.status_code == 404 and f"http://shopping.localhost:{server.port}/" in response.text
+    assert response.status_code == 404 and all(f"http://{site}.localhost:{server.port}/" in response.text for site in SITES)
 
 
 def test_the_stylesheet_needs_no_world(server):
@@ -92,16 +94,35 @@ def test_a_port_in_use_is_one_sentence():
             SiteServer(taken.getsockname()[1]).start()
 
 
-def test_people_get_a_world_by_cookie_and_keep_it():
+def test_people_share_one_world_on_all_sites():
+    """What one browser changes in the back office, another one sees in the shop."""
     server = SiteServer(for_people=True)
     server.start()
     try:
-        first = get(server)
-        key = first.cookies["wr1_world"]
-        assert first.status_code == 200 and len(server.worlds) == 1
-        again = get(server, cookies={"wr1_world": key})
-        assert again.status_code == 200 and "wr1_world" not in again.cookies and len(server.worlds) == 1
-        assert get(server, cookies={"wr1_world": "gone"}).cookies["wr1_world"] != key
+        cookie, token = SESSIONS["shopping_admin"]
+        assert get(server, "/products", host="shopping_admin.localhost", cookies={cookie: token}).status_code == 200
+        httpx.post(f"http://127.0.0.1:{server.port}/products/silver-silk-lamp", follow_redirects=False,
+                   data={"name": "Silver Silk Lamp", "price": "1.25", "stock": "9", "status": "Enabled"},
+                   headers={"Host": f"shopping_admin.localhost:{server.port}", "Cookie": f"{cookie}={token}"})
+        assert "$1.25" in get(server, "/product/silver-silk-lamp").text and len(server.worlds) == 1
         assert get(server, world="nonsense").status_code == 403
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("site", SESSIONS)
+def test_the_main_user_logs_in_and_is_who_a_task_is_logged_in_as(site, visitor):
+    """The login that is told to people opens the site as the same user as the session that tasks get."""
+    with_session, by_hand = visitor(site), visitor(site, logged_in=False)
+    pages = {"shopping": "/account", "shopping_admin": "/orders", "reddit": "/settings", "gitlab": "/profile"}
+    assert by_hand(pages[site]).url.path == "/login"
+    fields = re.findall(r'name="(\w+)" value="" autocomplete="off"', by_hand("/login").text)
+    response = by_hand("/login", dict(zip((*fields, "password"), logins()[site])))
+    assert response.status_code == 200 and response.url.path != "/login"
+    assert by_hand(pages[site]).text == with_session(pages[site]).text
+
+
+def test_only_sites_without_a_session_have_no_login(visitor):
+    for site in SITES:
+        assert visitor(site)("/login").status_code == (200 if site in SESSIONS else 404)
+    assert set(SESSIONS) == set(logins())

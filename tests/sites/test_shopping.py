@@ -1,6 +1,5 @@
 """The storefront does what its forms say, refuses what they must not hold, and never answers with a fault of its own."""
 
-import asyncio
 import random
 import re
 import statistics
@@ -9,42 +8,14 @@ import time
 import httpx
 import pytest
 
-from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
-from wr1_utils.sites.shopping import SESSION_COOKIE
-from wr1_utils.sites.shopping_seed import SESSION
-from wr1_utils.sites.world import Worlds
 
 PLAIN = "/product/silver-silk-lamp"                # a product without a choice
 CHOICE = "/product/amber-leather-jacket"           # a product with sizes
 
 
-class Visitor:
-    """A browser without scripts: keeps cookies, follows redirects."""
-
-    def __init__(self, logged_in=True):
-        self.worlds = Worlds(seeds())
-        self.world = self.worlds.create()
-        self.app = make_app(self.worlds)
-        self.cookies = {SESSION_COOKIE: SESSION} if logged_in else {}
-
-    def __call__(self, path, data=None):
-        return asyncio.run(self._send(path, data))
-
-    async def _send(self, path, data):
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://shopping.localhost", cookies=self.cookies,
-                                     headers={WORLD_HEADER: self.world.key}, follow_redirects=True) as client:
-            response = await (client.get(path) if data is None else client.post(path, data=data))
-            self.cookies = {cookie.name: cookie.value for cookie in client.cookies.jar}
-            return response
-
-    def value(self, query, *values):
-        return self.world.database("shopping").execute(query, values).fetchone()[0]
-
-
 @pytest.fixture
-def visit():
-    return Visitor()
+def visit(visitor):
+    return visitor("shopping")
 
 
 def words(response):
@@ -134,10 +105,10 @@ def test_change_and_remove_in_the_cart(visit):
 
 
 def test_one_customer_cannot_touch_anothers_things(visit):
-    visit.world.database("shopping").execute("UPDATE cart SET customer = 2")
+    visit.db.execute("UPDATE cart SET customer = 2")
     visit("/cart/remove", {"item": "2"})
     assert visit.value("SELECT count(*) FROM cart") == 5
-    visit.world.database("shopping").execute("UPDATE orders SET customer = 2 WHERE id = 1005")
+    visit.db.execute("UPDATE orders SET customer = 2 WHERE id = 1005")
     assert visit("/orders/1005").status_code == 404
 
 
@@ -183,11 +154,11 @@ def test_a_review_is_added_under_the_customers_name(visit):
     assert "Your review was added." in response.text and "&lt;b&gt;Fine&lt;/b&gt;" in response.text and "Emma" in response.text
 
 
-def test_log_in_and_out():
-    visit = Visitor(logged_in=False)
+def test_log_in_and_out(visitor):
+    visit = visitor("shopping", logged_in=False)
     for path in ("/cart", "/wishlist", "/orders", "/orders/1005", "/account", "/checkout", f"{PLAIN}/review"):
         assert visit(path).url.path == "/login"
-    email, password = visit.world.database("shopping").execute("SELECT email, password FROM customers WHERE id = 2").fetchone()
+    email, password = visit.db.execute("SELECT email, password FROM customers WHERE id = 2").fetchone()
     assert "is wrong" in visit("/login", {"email": email, "password": "guess"}).text
     response = visit("/login?next=/orders", {"email": email, "password": password})
     assert response.url.path == "/orders" and "You have no orders." in response.text
@@ -196,9 +167,9 @@ def test_log_in_and_out():
     assert visit("/orders").url.path == "/login"
 
 
-def test_log_in_never_leads_to_another_host():
-    visit = Visitor(logged_in=False)
-    email, password = visit.world.database("shopping").execute("SELECT email, password FROM customers WHERE id = 2").fetchone()
+def test_log_in_never_leads_to_another_host(visitor):
+    visit = visitor("shopping", logged_in=False)
+    email, password = visit.db.execute("SELECT email, password FROM customers WHERE id = 2").fetchone()
     for target in ("//evil.example", "http://evil.example", "/\\evil.example"):
         assert visit(f"/login?{httpx.QueryParams({'next': target})}", {"email": email, "password": password}).url.host == "shopping.localhost"
 
@@ -219,7 +190,7 @@ def test_no_form_makes_a_fault(visit):
     values = ["", "1", "-5", "9" * 40, "a" * 5000, "\x00\x01", "'\";--", "<b>", "é漢😀", "\ud800".encode("utf-8", "replace").decode(), "Large", "None"]
     for _ in range(150):
         data = {rng.choice(fields): rng.choice(values) for _ in range(rng.randint(0, 6))}
-        visit.cookies = {SESSION_COOKIE: SESSION}
+        visit.log_in()
         assert visit(rng.choice(paths), data).status_code < 500
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from wr1_utils.settings import load_settings
+from wr1_utils.sites.server import SESSIONS, SITES
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.pocket_templates import TEMPLATES, make_tasks
 from wr1_utils.web.browser import Browser
@@ -79,6 +80,20 @@ def test_who_must_log_in_starts_without_the_session(arena):
         arena.leave(visit)
 
 
+@pytest.mark.parametrize("sites", [(site,) for site in SITES] + [("shopping", "shopping_admin"), ("reddit", "gitlab", "wikipedia")])
+def test_a_task_may_name_any_sites_and_is_logged_in_where_there_is_a_login(arena, sites):
+    starts = " ".join(f"__{site.upper()}__/login" for site in sites)
+    task = dataclasses.replace(TASKS[0], sites=sites, start_url=starts, require_login=True)
+    visit = arena.enter(task, 0)
+    assert visit.start_url.split() == [f"http://{site}.localhost:{arena._server.port}/login" for site in sites]
+    assert [cookie["url"] for cookie in visit.cookies] == [arena.site_urls[site.upper()] for site in sites if site in SESSIONS]
+    assert all((cookie["name"], cookie["value"]) in SESSIONS.values() for cookie in visit.cookies)
+    arena.leave(visit)
+    visit = arena.enter(dataclasses.replace(task, require_login=False), 0)
+    assert visit.cookies == []
+    arena.leave(visit)
+
+
 def test_nothing_done_solves_nothing(arena, browser):
     """The seed state and the first page score 0 in every template whose task changes or opens something."""
     tasks = [task_of(template.name) for template in TEMPLATES]
@@ -141,6 +156,16 @@ def test_a_locator_that_finds_nothing_is_empty_text(arena, browser):
     assert score(arena, browser, dataclasses.replace(task, eval={"eval_types": ["program_html"], "program_html": [whole]})) == 1.0
     helper = {**check, "locator": "func:shopping_get_something()"}
     assert score(arena, browser, dataclasses.replace(task, eval={"eval_types": ["program_html"], "program_html": [helper]})) is None
+
+
+def test_a_page_that_a_site_refuses_to_the_user_is_scored(arena, browser):
+    """It is a page (403) of a site, unlike the refusal of an unknown world."""
+    checks = [{"url": "__GITLAB__/otis/puzzle-solver/-/edit", "locator": "", "required_contents": {"must_include": [text]}}
+              for text in ("Not allowed", "Project name")]
+    for check, right in zip(checks, (1.0, 0.0)):
+        task = dataclasses.replace(TASKS[0], sites=("gitlab",), start_url="__GITLAB__", require_login=True,
+                                   eval={"eval_types": ["program_html"], "program_html": [check]})
+        assert score(arena, browser, task) == right
 
 
 def test_a_missing_world_is_no_failure_of_the_agent(arena, browser):

@@ -1,31 +1,57 @@
 """One ASGI app for all sites, told apart by the host name, and the thread that serves it on 127.0.0.1.
 
 Each request belongs to a world, named by the header `X-WR1-World`. A request that names no world, or one that does not exist, is
-refused (403) and never served from another. Only with ``for_people=True`` does a browser without the header get a world of its
-own, kept in a cookie.
+refused (403) and never served from another. Only with ``for_people=True`` does a request without the header belong to a world: the
+one that all of them share, on all sites.
 """
 
 import socket
 import threading
 import time
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.sites import shopping, shopping_seed
-from wr1_utils.sites.world import UnknownWorld, World, Worlds
+from wr1_utils.sites import map as map_site
+from wr1_utils.sites import (
+    gitlab,
+    gitlab_base,
+    gitlab_seed,
+    map_seed,
+    reddit,
+    reddit_seed,
+    reddit_users,
+    shopping,
+    shopping_admin,
+    shopping_seed,
+    wikipedia,
+    wikipedia_seed,
+)
+from wr1_utils.sites.world import UnknownWorld, Worlds
 
 WORLD_HEADER = "X-WR1-World"
-WORLD_COOKIE = "wr1_world"
-SITES = {"shopping": shopping.make_app}              # name → function that makes the site's own ASGI app
+SITES = {                                            # name → function that makes the site's own ASGI app
+    "shopping": shopping.make_app,
+    "shopping_admin": shopping_admin.make_app,
+    "reddit": reddit.make_app,
+    "gitlab": gitlab.make_app,
+    "map": map_site.make_app,
+    "wikipedia": wikipedia.make_app,
+}
+DATABASES = {"shopping_admin": "shopping"}           # a site that works on another's database → the other
+SESSIONS = {                                         # a site that has a login → cookie and token of its main user, in every fresh world
+    "shopping": (shopping.SESSION_COOKIE, shopping_seed.SESSION),
+    "shopping_admin": (shopping_admin.SESSION_COOKIE, shopping_seed.ADMIN_SESSION),
+    "reddit": (reddit_users.SESSION_COOKIE, reddit_seed.SESSION),
+    "gitlab": (gitlab_base.SESSION_COOKIE, gitlab_seed.SESSION),
+}
 
 
 class SiteServerError(WR1Error):
@@ -33,61 +59,53 @@ class SiteServerError(WR1Error):
 
 
 class _InWorld:
-    """Puts the world's database of `site` into ``request.state.db``, or refuses the request."""
+    """Puts the world's database of `site` into ``request.state.db``, or refuses the request. Without the header the world is `usual`."""
 
-    def __init__(self, app: ASGIApp, site: str, worlds: Worlds, for_people: bool):
-        self.app, self.site, self.worlds, self.for_people = app, site, worlds, for_people
+    def __init__(self, app: ASGIApp, site: str, worlds: Worlds, usual: str | None):
+        self.app, self.worlds, self.usual = app, worlds, usual
+        self.database = DATABASES.get(site, site)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        key = headers.get(WORLD_HEADER)
-        new = False
-        if key is None and self.for_people:
-            key = _cookie(headers, WORLD_COOKIE)
-            try:
-                self.worlds.get(key or "")
-            except UnknownWorld:
-                key, new = self.worlds.create().key, True
+        key = Headers(scope=scope).get(WORLD_HEADER, self.usual)
         try:
             if key is None:
                 raise UnknownWorld
-            world = self.worlds.get(key)
-            database = world.database(self.site)
+            database = self.worlds.get(key).database(self.database)
         except UnknownWorld:
             reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
             response = PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
             await response(scope, receive, send)
             return
-        scope.setdefault("state", {}).update(db=database, world=world)
-        await self.app(scope, receive, _with_world_cookie(send, world) if new else send)
-
-
-def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return morsel.value if morsel else None
-
-
-def _with_world_cookie(send: Send, world: World) -> Send:
-    async def send_with_cookie(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).append("set-cookie", f"{WORLD_COOKIE}={world.key}; Path=/; HttpOnly; SameSite=Lax")
-        await send(message)
-
-    return send_with_cookie
+        scope.setdefault("state", {})["db"] = database
+        await self.app(scope, receive, send)
 
 
 def seeds() -> dict[str, bytes]:
-    """The serialised seed database of each site."""
-    return {"shopping": shopping_seed.seed_database()}
+    """The serialised seed database of each site that has one of its own."""
+    return {
+        "shopping": shopping_seed.seed_database(),
+        "reddit": reddit_seed.seed_database(),
+        "gitlab": gitlab_seed.seed_database(),
+        "map": map_seed.seed_database(),
+        "wikipedia": wikipedia_seed.seed_database(),
+    }
+
+
+def logins() -> dict[str, tuple[str, str]]:
+    """Name and password of the main user of each site that has a login."""
+    return {
+        "shopping": shopping_seed.customer_login(),
+        "shopping_admin": shopping_seed.ADMIN,
+        "reddit": reddit_seed.user_login(),
+        "gitlab": gitlab_seed.user_login(),
+    }
 
 
 def make_app(worlds: Worlds, for_people: bool = False) -> Starlette:
     """The ASGI app of all sites; ``shopping.localhost`` is served by the site `shopping`, and so on."""
+    usual = worlds.create().key if for_people else None
     static = Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
-    hosts = [Host(f"{site}.localhost", Starlette(routes=[static, Mount("/", _InWorld(make_site(), site, worlds, for_people))]))
+    hosts = [Host(f"{site}.localhost", Starlette(routes=[static, Mount("/", _InWorld(make_site(), site, worlds, usual))]))
              for site, make_site in SITES.items()]
 
     async def elsewhere(request):

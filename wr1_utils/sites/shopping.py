@@ -5,20 +5,31 @@ no login; everything that belongs to a customer does. A form that does not hold 
 changes nothing. Passwords are plain text: they are part of the invented data.
 """
 
-import re
-import secrets
 import sqlite3
-from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from wr1_utils.sites.shopping_seed import PAGE_SIZE, SHIPPING, TODAY, money
+from wr1_utils.sites.pages import (
+    asked,
+    both,
+    go,
+    log_in,
+    log_out,
+    make_page,
+    number,
+    one,
+    post,
+    read_form,
+    rows,
+    slice_rows,
+    to_login,
+    wrong_field,
+)
+from wr1_utils.sites.shopping_seed import SHIPPING, TODAY
 
 SORTS = {                                     # value in the URL → label, ORDER BY
     "name": ("Name", "p.name"),
@@ -30,7 +41,6 @@ LISTED = """SELECT p.*, c.name AS category_name, c.slug AS category_slug,
                    (SELECT round(avg(stars), 1) FROM reviews WHERE product = p.id) AS rating
             FROM products p JOIN categories c ON c.id = p.category"""
 SESSION_COOKIE = "shop_session"
-_FLASH_COOKIE = "shop_message"
 ADDRESS = {                                   # field → label, pattern, what it should be
     "name": ("Name", r".{1,60}", "a name"),
     "street": ("Street", r".{1,60}", "a street"),
@@ -39,52 +49,17 @@ ADDRESS = {                                   # field → label, pattern, what i
 }
 ACCOUNT = {**ADDRESS, "phone": ("Phone", r"[0-9]{3}-[0-9]{4}", "a number such as 555-0123")}
 
-_templates = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True,
-                         lstrip_blocks=True, auto_reload=False)
-_templates.filters["money"] = money
-
 
 # --- what every page needs -------------------------------------------------------------------------------------------------------
 
-def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> HTMLResponse:
-    message = unquote(request.cookies.get(_FLASH_COOKIE, ""))
-    html = _templates.get_template(f"shopping/{template}").render(
-        title=title, message=message, error=error, customer=_customer(request), search=request.query_params.get("q", ""), **content)
-    response = HTMLResponse(html, status, headers={"Cache-Control": "no-store"})
-    if message:
-        response.delete_cookie(_FLASH_COOKIE)
-    return response
-
-
-def _go(url: str, message: str = "") -> Response:
-    response = RedirectResponse(url, 303)
-    if message:
-        response.set_cookie(_FLASH_COOKIE, quote(message), httponly=True, samesite="lax")
-    return response
+def _page(request: Request, template: str, title: str, status: int = 200, error: str = "", **content) -> Response:
+    return make_page(request, f"shopping/{template}", title, status, error, customer=_customer(request),
+                     search=request.query_params.get("q", ""), **content)
 
 
 def _customer(request: Request) -> sqlite3.Row | None:
     token = request.cookies.get(SESSION_COOKIE, "")
-    return _one(request, "SELECT c.* FROM customers c JOIN sessions s ON s.customer = c.id WHERE s.token = ?", token)
-
-
-def _one(request: Request, query: str, *values) -> sqlite3.Row | None:
-    return request.state.db.execute(query, values).fetchone()
-
-
-def _all(request: Request, query: str, *values) -> list[sqlite3.Row]:
-    return request.state.db.execute(query, values).fetchall()
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a URL-encoded form, trimmed; control characters become spaces, over-long values are cut."""
-    body = (await request.body())[:20_000].decode("utf-8", "replace")
-    return {name: re.sub(r"[\x00-\x1f\x7f]", " ", value).strip()[:200] for name, value in parse_qsl(body, keep_blank_values=True)}
-
-
-def _number(text: str, low: int, high: int) -> int | None:
-    """`text` as a whole number from `low` to `high`, or None."""
-    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) and low <= int(text) <= high else None
+    return one(request, "SELECT c.* FROM customers c JOIN sessions s ON s.customer = c.id WHERE s.token = ?", token)
 
 
 def _signed_in(handler):
@@ -92,63 +67,51 @@ def _signed_in(handler):
     async def guarded(request: Request) -> Response:
         customer = _customer(request)
         if customer is None:
-            back = request.url.path if request.method == "GET" else "/"
-            return _go(f"/login?{urlencode({'next': back})}")
+            return to_login(request)
         return await handler(request, customer)
     return guarded
-
-
-def _wrong_field(fields: dict, form: dict[str, str]) -> str:
-    """The message for the first field that does not hold what it should, or an empty text."""
-    for field, (label, pattern, right) in fields.items():
-        if not re.fullmatch(pattern, form.get(field, "")):
-            return f"{label} must be {right}."
-    return ""
-
-
-def _slice(request: Request, rows: list) -> dict:
-    """The rows of the page that ``?page=`` asks for, and the links to the pages beside it."""
-    pages = max(1, -(-len(rows) // PAGE_SIZE))
-    page = _number(request.query_params.get("page", "1"), 1, pages) or 1
-
-    def link(number: int) -> str:
-        return "?" + urlencode({**request.query_params, "page": number}) if 1 <= number <= pages else ""
-
-    return {"rows": rows[(page - 1) * PAGE_SIZE:page * PAGE_SIZE], "page": page, "pages": pages, "count": len(rows),
-            "previous": link(page - 1), "next": link(page + 1)}
 
 
 # --- looking around --------------------------------------------------------------------------------------------------------------
 
 async def _home(request: Request) -> Response:
-    return _page(request, "home.html", "Home", categories=_all(request, "SELECT * FROM categories ORDER BY id"))
+    return _page(request, "home.html", "Home", categories=rows(request, "SELECT * FROM categories ORDER BY id"))
 
 
 def _listing(request: Request, title: str, where: str, *values) -> Response:
     chosen = request.query_params.get("sort", "name")
     chosen = chosen if chosen in SORTS else "name"
-    rows = _all(request, f"{LISTED} WHERE {where} ORDER BY {SORTS[chosen][1]}", *values)
+    found = rows(request, f"{LISTED} WHERE p.enabled AND {where} ORDER BY {SORTS[chosen][1]}", *values)
     return _page(request, "listing.html", title, sorts={value: label for value, (label, _) in SORTS.items()}, sort=chosen,
-                 **_slice(request, rows))
+                 **slice_rows(request, found))
 
 
 async def _category(request: Request) -> Response:
-    category = _one(request, "SELECT * FROM categories WHERE slug = ?", request.path_params["slug"])
+    category = one(request, "SELECT * FROM categories WHERE slug = ?", request.path_params["slug"])
     if category is None:
         raise HTTPException(404)
     return _listing(request, category["name"], "p.category = ?", category["id"])
 
 
 async def _search(request: Request) -> Response:
-    words = re.sub(r"[\x00-\x1f]", " ", request.query_params.get("q", ""))[:80].split()
+    words = asked(request, "q").split()
     if not words:
         return _page(request, "listing.html", "Search", error="Type a word to search for.", count=0, pages=1)
-    where = " AND ".join("instr(lower(p.name), ?)" for _ in words)
-    return _listing(request, f"Results for {' '.join(words)}", where, *(word.lower() for word in words))
+    where, values = " AND ".join("instr(lower(p.name), ?)" for _ in words), [word.lower() for word in words]
+    if set(request.query_params) == {"q"}:            # a search, and not its next page or another order
+        _count_search(request, " ".join(values), one(request, f"SELECT count(*) FROM products p WHERE p.enabled AND {where}", *values)[0])
+    return _listing(request, f"Results for {' '.join(words)}", where, *values)
+
+
+def _count_search(request: Request, term: str, results: int) -> None:
+    """Notes a search for the back office's reports; the latest one has the highest id."""
+    uses = one(request, "SELECT coalesce(max(uses), 0) + 1 FROM searches WHERE term = ?", term)[0]
+    rows(request, "DELETE FROM searches WHERE term = ?", term)
+    rows(request, "INSERT INTO searches (term, uses, results) VALUES (?,?,?)", term, uses, results)
 
 
 def _product_of(request: Request) -> sqlite3.Row:
-    product = _one(request, f"{LISTED} WHERE p.slug = ?", request.path_params["slug"])
+    product = one(request, f"{LISTED} WHERE p.enabled AND p.slug = ?", request.path_params["slug"])
     if product is None:
         raise HTTPException(404)
     return product
@@ -156,7 +119,7 @@ def _product_of(request: Request) -> sqlite3.Row:
 
 def _product_page(request: Request, error: str = "") -> Response:
     product = _product_of(request)
-    reviews = _all(request, "SELECT * FROM reviews WHERE product = ? ORDER BY id DESC", product["id"])
+    reviews = rows(request, "SELECT * FROM reviews WHERE product = ? ORDER BY id DESC", product["id"])
     return _page(request, "product.html", product["name"], 400 if error else 200, error, product=product, reviews=reviews)
 
 
@@ -168,12 +131,12 @@ async def _product(request: Request) -> Response:
 async def _review(request: Request, customer: sqlite3.Row) -> Response:
     product, form, error = _product_of(request), {}, ""
     if request.method == "POST":
-        form = await _form(request)
-        stars, text = _number(form.get("stars", ""), 1, 5), form.get("text", "")
+        form = await read_form(request)
+        stars, text = number(form.get("stars", ""), 1, 5), form.get("text", "")
         if stars and text:
-            _all(request, "INSERT INTO reviews (product, author, stars, text) VALUES (?,?,?,?)",
-                 product["id"], customer["name"].split()[0], stars, text)
-            return _go(f"/product/{product['slug']}", "Your review was added.")
+            rows(request, "INSERT INTO reviews (product, author, stars, text, customer) VALUES (?,?,?,?,?)",
+                 product["id"], customer["name"].split()[0], stars, text, customer["id"])
+            return go(f"/product/{product['slug']}", "Your review was added.")
         error = "Review must not be empty." if stars else "Stars must be chosen."
     return _page(request, "review.html", f"Review {product['name']}", 400 if error else 200, error, product=product, form=form)
 
@@ -181,14 +144,15 @@ async def _review(request: Request, customer: sqlite3.Row) -> Response:
 # --- cart and wish list ----------------------------------------------------------------------------------------------------------
 
 def _cart_rows(request: Request, customer: sqlite3.Row) -> list[sqlite3.Row]:
-    return _all(request, """SELECT i.*, p.name, p.slug, p.cents, p.stock, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
-                            FROM cart i JOIN products p ON p.id = i.product WHERE i.customer = ? ORDER BY i.id""", customer["id"])
+    return rows(request, """SELECT i.*, p.name, p.slug, p.cents, p.stock, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
+                            FROM cart i JOIN products p ON p.id = i.product
+                            WHERE i.customer = ? AND p.enabled ORDER BY i.id""", customer["id"])
 
 
 def _cart_page(request: Request, customer: sqlite3.Row, error: str = "") -> Response:
-    rows = _cart_rows(request, customer)
-    return _page(request, "cart.html", "Cart", 400 if error else 200, error, rows=rows,
-                 total=sum(row["quantity"] * row["cents"] for row in rows))
+    items = _cart_rows(request, customer)
+    return _page(request, "cart.html", "Cart", 400 if error else 200, error, rows=items,
+                 total=sum(row["quantity"] * row["cents"] for row in items))
 
 
 @_signed_in
@@ -198,111 +162,111 @@ async def _cart(request: Request, customer: sqlite3.Row) -> Response:
 
 @_signed_in
 async def _cart_add(request: Request, customer: sqlite3.Row) -> Response:
-    product, form = _product_of(request), await _form(request)
+    product, form = _product_of(request), await read_form(request)
     choice = form.get("choice", "")
     if product["options"] and choice not in product["options"].split("|"):
         return _product_page(request, f"{product['option_name']} must be chosen.")
     choice = choice if product["options"] else ""
-    quantity = _number(form.get("quantity", ""), 1, 99)
+    quantity = number(form.get("quantity", ""), 1, 99)
     if quantity is None:
         return _product_page(request, "Quantity must be a number from 1 to 99.")
-    held = _one(request, "SELECT coalesce(sum(quantity), 0) FROM cart WHERE customer = ? AND product = ?", customer["id"], product["id"])
+    held = one(request, "SELECT coalesce(sum(quantity), 0) FROM cart WHERE customer = ? AND product = ?", customer["id"], product["id"])
     if held[0] + quantity > product["stock"]:
         return _product_page(request, f"There are only {product['stock']} in stock.")
-    _all(request, """INSERT INTO cart (customer, product, choice, quantity) VALUES (?,?,?,?)
+    rows(request, """INSERT INTO cart (customer, product, choice, quantity) VALUES (?,?,?,?)
                      ON CONFLICT (customer, product, choice) DO UPDATE SET quantity = quantity + excluded.quantity""",
          customer["id"], product["id"], choice, quantity)
-    return _go("/cart", f"Added {product['name']}.")
+    return go("/cart", f"Added {product['name']}.")
 
 
 @_signed_in
 async def _cart_update(request: Request, customer: sqlite3.Row) -> Response:
-    form, wanted = await _form(request), {}
-    rows = _cart_rows(request, customer)
-    for row in rows:
-        wanted[row["id"]] = _number(form.get(f"quantity-{row['id']}", str(row["quantity"])), 1, 99)
+    form, wanted = await read_form(request), {}
+    items = _cart_rows(request, customer)
+    for row in items:
+        wanted[row["id"]] = number(form.get(f"quantity-{row['id']}", str(row["quantity"])), 1, 99)
         if wanted[row["id"]] is None:
             return _cart_page(request, customer, "Quantity must be a number from 1 to 99.")
-    for row in rows:
-        if sum(wanted[other["id"]] for other in rows if other["product"] == row["product"]) > row["stock"]:
+    for row in items:
+        if sum(wanted[other["id"]] for other in items if other["product"] == row["product"]) > row["stock"]:
             return _cart_page(request, customer, f"There are only {row['stock']} {row['name']} in stock.")
     for row_id, quantity in wanted.items():
-        _all(request, "UPDATE cart SET quantity = ? WHERE id = ?", quantity, row_id)
-    return _go("/cart", "The cart was updated.")
+        rows(request, "UPDATE cart SET quantity = ? WHERE id = ?", quantity, row_id)
+    return go("/cart", "The cart was updated.")
 
 
 @_signed_in
 async def _cart_remove(request: Request, customer: sqlite3.Row) -> Response:
-    item = _number((await _form(request)).get("item", ""), 1, 999_999)
-    _all(request, "DELETE FROM cart WHERE id = ? AND customer = ?", item, customer["id"])
-    return _go("/cart", "The item was removed.")
+    item = number((await read_form(request)).get("item", ""), 1, 999_999)
+    rows(request, "DELETE FROM cart WHERE id = ? AND customer = ?", item, customer["id"])
+    return go("/cart", "The item was removed.")
 
 
 @_signed_in
 async def _wishlist(request: Request, customer: sqlite3.Row) -> Response:
-    rows = _all(request, "SELECT w.id, p.name, p.slug, p.cents FROM wishes w JOIN products p ON p.id = w.product WHERE w.customer = ? "
-                         "ORDER BY w.id", customer["id"])
-    return _page(request, "wishlist.html", "Wish list", rows=rows)
+    found = rows(request, "SELECT w.id, p.name, p.slug, p.cents FROM wishes w JOIN products p ON p.id = w.product "
+                          "WHERE w.customer = ? AND p.enabled ORDER BY w.id", customer["id"])
+    return _page(request, "wishlist.html", "Wish list", rows=found)
 
 
 @_signed_in
 async def _wishlist_add(request: Request, customer: sqlite3.Row) -> Response:
     product = _product_of(request)
-    _all(request, "INSERT OR IGNORE INTO wishes (customer, product) VALUES (?,?)", customer["id"], product["id"])
-    return _go("/wishlist", f"Added {product['name']}.")
+    rows(request, "INSERT OR IGNORE INTO wishes (customer, product) VALUES (?,?)", customer["id"], product["id"])
+    return go("/wishlist", f"Added {product['name']}.")
 
 
 @_signed_in
 async def _wishlist_remove(request: Request, customer: sqlite3.Row) -> Response:
-    item = _number((await _form(request)).get("item", ""), 1, 999_999)
-    _all(request, "DELETE FROM wishes WHERE id = ? AND customer = ?", item, customer["id"])
-    return _go("/wishlist", "The item was removed.")
+    item = number((await read_form(request)).get("item", ""), 1, 999_999)
+    rows(request, "DELETE FROM wishes WHERE id = ? AND customer = ?", item, customer["id"])
+    return go("/wishlist", "The item was removed.")
 
 
 # --- checkout and orders ---------------------------------------------------------------------------------------------------------
 
 @_signed_in
 async def _checkout(request: Request, customer: sqlite3.Row) -> Response:
-    rows = _cart_rows(request, customer)
-    if not rows:
-        return _go("/cart", "The cart is empty.")
+    items = _cart_rows(request, customer)
+    if not items:
+        return go("/cart", "The cart is empty.")
     values, error = dict(customer), ""
     if request.method == "POST":
-        form = await _form(request)
+        form = await read_form(request)
         values.update(form)
-        error = _wrong_field(ADDRESS, form) or ("" if form.get("shipping") in SHIPPING else "Shipping must be chosen.")
+        error = wrong_field(ADDRESS, form) or ("" if form.get("shipping") in SHIPPING else "Shipping must be chosen.")
         if not error:
-            return _go(f"/orders/{_place_order(request, customer, rows, form)}", "Thank you for your order.")
+            return go(f"/orders/{_place_order(request, customer, items, form)}", "Thank you for your order.")
     return _page(request, "checkout.html", "Checkout", 400 if error else 200, error, fields=ADDRESS, values=values, shipping=SHIPPING,
-                 total=sum(row["quantity"] * row["cents"] for row in rows))
+                 total=sum(row["quantity"] * row["cents"] for row in items))
 
 
-def _place_order(request: Request, customer: sqlite3.Row, rows: list[sqlite3.Row], form: dict[str, str]) -> int:
-    number = _one(request, "SELECT max(id) + 1 FROM orders")[0]
-    _all(request, "INSERT INTO orders VALUES (?,?,?,?,?,?,?,?,?,?)", number, customer["id"], TODAY, "Received", form["shipping"],
+def _place_order(request: Request, customer: sqlite3.Row, items: list[sqlite3.Row], form: dict[str, str]) -> int:
+    order = one(request, "SELECT max(id) + 1 FROM orders")[0]
+    rows(request, "INSERT INTO orders VALUES (?,?,?,?,?,?,?,?,?,?)", order, customer["id"], TODAY, "Received", form["shipping"],
          SHIPPING[form["shipping"]], *(form[field] for field in ADDRESS))
-    for row in rows:
-        _all(request, "INSERT INTO order_items (order_id, product, choice, quantity, cents) VALUES (?,?,?,?,?)",
-             number, row["product"], row["choice"], row["quantity"], row["cents"])
-        _all(request, "UPDATE products SET stock = max(0, stock - ?) WHERE id = ?", row["quantity"], row["product"])
-    _all(request, "DELETE FROM cart WHERE customer = ?", customer["id"])
-    return number
+    for row in items:
+        rows(request, "INSERT INTO order_items (order_id, product, choice, quantity, cents) VALUES (?,?,?,?,?)",
+             order, row["product"], row["choice"], row["quantity"], row["cents"])
+        rows(request, "UPDATE products SET stock = max(0, stock - ?) WHERE id = ?", row["quantity"], row["product"])
+    rows(request, "DELETE FROM cart WHERE customer = ?", customer["id"])
+    return order
 
 
 @_signed_in
 async def _orders(request: Request, customer: sqlite3.Row) -> Response:
-    rows = _all(request, "SELECT * FROM orders WHERE customer = ? ORDER BY id DESC", customer["id"])
-    return _page(request, "orders.html", "Orders", **_slice(request, rows))
+    found = rows(request, "SELECT * FROM orders WHERE customer = ? ORDER BY id DESC", customer["id"])
+    return _page(request, "orders.html", "Orders", **slice_rows(request, found))
 
 
 @_signed_in
 async def _order(request: Request, customer: sqlite3.Row) -> Response:
-    asked = request.path_params["number"]
-    number = _one(request, "SELECT max(id) FROM orders")[0] if asked == "latest" else _number(asked, 1, 999_999)
-    order = _one(request, "SELECT * FROM orders WHERE id = ? AND customer = ?", number, customer["id"])
+    name = request.path_params["number"]
+    order_id = one(request, "SELECT max(id) FROM orders")[0] if name == "latest" else number(name, 1, 999_999)
+    order = one(request, "SELECT * FROM orders WHERE id = ? AND customer = ?", order_id, customer["id"])
     if order is None:
         raise HTTPException(404)
-    items = _all(request, """SELECT i.*, p.name, p.slug, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
+    items = rows(request, """SELECT i.*, p.name, p.slug, p.name || iif(i.choice = '', '', ', ' || i.choice) AS label
                              FROM order_items i JOIN products p ON p.id = i.product WHERE order_id = ? ORDER BY i.id""", order["id"])
     return _page(request, "order.html", f"Order {order['id']}", order=order, items=items,
                  total=order["shipping_cents"] + sum(item["quantity"] * item["cents"] for item in items))
@@ -314,38 +278,30 @@ async def _order(request: Request, customer: sqlite3.Row) -> Response:
 async def _account(request: Request, customer: sqlite3.Row) -> Response:
     values, error = dict(customer), ""
     if request.method == "POST":
-        form = await _form(request)
+        form = await read_form(request)
         values.update({**form, "newsletter": int("newsletter" in form)})
-        error = _wrong_field(ACCOUNT, form)
+        error = wrong_field(ACCOUNT, form)
         if not error:
             changes = ", ".join(f"{field} = ?" for field in ACCOUNT)
-            _all(request, f"UPDATE customers SET {changes}, newsletter = ? WHERE id = ?",
+            rows(request, f"UPDATE customers SET {changes}, newsletter = ? WHERE id = ?",
                  *(form[field] for field in ACCOUNT), values["newsletter"], customer["id"])
-            return _go("/account", "Your account was saved.")
+            return go("/account", "Your account was saved.")
     return _page(request, "account.html", "Account", 400 if error else 200, error, fields=ACCOUNT, values=values)
 
 
 async def _login(request: Request) -> Response:
     error, form = "", {}
     if request.method == "POST":
-        form = await _form(request)
-        found = _one(request, "SELECT id FROM customers WHERE email = ? AND password = ?", form.get("email", ""), form.get("password", ""))
+        form = await read_form(request)
+        found = one(request, "SELECT id FROM customers WHERE email = ? AND password = ?", form.get("email", ""), form.get("password", ""))
         if found:
-            token = secrets.token_hex(8)
-            _all(request, "INSERT INTO sessions VALUES (?,?)", token, found["id"])
-            target = request.query_params.get("next", "/")
-            response = _go(target if re.fullmatch(r"/[a-z0-9/-]*", target) and "//" not in target else "/", "You are logged in.")
-            response.set_cookie(SESSION_COOKIE, token, httponly=True, samesite="lax")
-            return response
+            return log_in(request, SESSION_COOKIE, found["id"])
         error = "The email or the password is wrong."
     return _page(request, "login.html", "Log in", 400 if error else 200, error, form=form)
 
 
 async def _logout(request: Request) -> Response:
-    _all(request, "DELETE FROM sessions WHERE token = ?", request.cookies.get(SESSION_COOKIE, ""))
-    response = _go("/login", "You are logged out.")
-    response.delete_cookie(SESSION_COOKIE)
-    return response
+    return log_out(request, SESSION_COOKIE)
 
 
 async def _missing(request: Request, error: Exception) -> Response:
@@ -354,13 +310,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    def both(path, handler):
-        return Route(path, handler, methods=["GET", "POST"])
-
-    def post(path, handler):
-        return Route(path, handler, methods=["POST"])
-
-    return Starlette(exception_handlers={404: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
         Route("/", _home), Route("/category/{slug}", _category), Route("/search", _search), Route("/product/{slug}", _product),
         both("/product/{slug}/review", _review), post("/product/{slug}/cart", _cart_add), post("/product/{slug}/wish", _wishlist_add),
         Route("/cart", _cart), post("/cart/update", _cart_update), post("/cart/remove", _cart_remove),

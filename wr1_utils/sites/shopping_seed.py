@@ -1,4 +1,10 @@
-"""The seed state of the site `shopping`: an invented shop, its customers and one customer's past, from a fixed random seed."""
+"""The seed state of the sites `shopping` and `shopping_admin`, which share one database, from a fixed random seed: an invented shop,
+its customers, one customer's past, and what only the back office shows.
+
+What only the back office shows stands apart from what the shop reads. `orders` are those placed on the web; those taken by phone have
+a table and numbers of their own, and the view `all_orders` holds both. Of `all_reviews` the shop sees the approved ones, as the view
+`reviews`; a review that it adds is approved.
+"""
 
 import datetime
 import functools
@@ -10,6 +16,8 @@ CUSTOMER = 1                     # who is logged in where a task requires login
 SESSION = "seed-session"         # the session token of CUSTOMER in every fresh world
 PAGE_SIZE = 10                   # rows of a listing
 TODAY = "2026-03-15"             # the date of every order placed in a world
+ADMIN = ("admin", "admin1234")              # who runs the back office: username, password
+ADMIN_SESSION = "seed-admin-session"        # the session token of ADMIN in every fresh world
 SHIPPING = {"Standard": 500, "Express": 1200, "Pickup": 0}      # in cents
 
 SCHEMA = """
@@ -18,15 +26,30 @@ CREATE TABLE customers (id INTEGER PRIMARY KEY, email TEXT UNIQUE, password TEXT
 CREATE TABLE sessions (token TEXT PRIMARY KEY, customer INTEGER);
 CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT, slug TEXT UNIQUE);
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT UNIQUE, slug TEXT UNIQUE, category INTEGER, cents INTEGER, stock INTEGER,
-                       description TEXT, option_name TEXT, options TEXT);
-CREATE TABLE reviews (id INTEGER PRIMARY KEY, product INTEGER, author TEXT, stars INTEGER, text TEXT);
+                       description TEXT, option_name TEXT, options TEXT, enabled INTEGER DEFAULT 1);
+CREATE TABLE all_reviews (id INTEGER PRIMARY KEY, product INTEGER, author TEXT, stars INTEGER, text TEXT, customer INTEGER,
+                          status TEXT DEFAULT 'Approved');
+CREATE VIEW reviews AS SELECT id, product, author, stars, text, customer FROM all_reviews WHERE status = 'Approved';
+CREATE TRIGGER new_review INSTEAD OF INSERT ON reviews BEGIN
+    INSERT INTO all_reviews (product, author, stars, text, customer) VALUES (NEW.product, NEW.author, NEW.stars, NEW.text, NEW.customer);
+END;
 CREATE TABLE cart (id INTEGER PRIMARY KEY, customer INTEGER, product INTEGER, choice TEXT, quantity INTEGER,
                    UNIQUE (customer, product, choice));
 CREATE TABLE wishes (id INTEGER PRIMARY KEY, customer INTEGER, product INTEGER, UNIQUE (customer, product));
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER, date TEXT, status TEXT, shipping TEXT, shipping_cents INTEGER,
                      name TEXT, street TEXT, city TEXT, zip TEXT);
 CREATE TABLE order_items (id INTEGER PRIMARY KEY, order_id INTEGER, product INTEGER, choice TEXT, quantity INTEGER, cents INTEGER);
-CREATE INDEX reviews_of ON reviews (product);
+CREATE TABLE phone_orders (id INTEGER PRIMARY KEY, customer INTEGER, date TEXT, status TEXT, shipping TEXT, shipping_cents INTEGER,
+                           name TEXT, street TEXT, city TEXT, zip TEXT);
+CREATE VIEW all_orders AS
+    SELECT o.*, c.name AS customer_name,
+           shipping_cents + (SELECT coalesce(sum(quantity * cents), 0) FROM order_items WHERE order_id = o.id) AS total
+    FROM (SELECT *, 'Web' AS source FROM orders UNION ALL SELECT *, 'Phone' FROM phone_orders) o JOIN customers c ON c.id = o.customer;
+CREATE TABLE order_comments (id INTEGER PRIMARY KEY, order_id INTEGER, date TEXT, text TEXT);
+CREATE TABLE searches (id INTEGER PRIMARY KEY, term TEXT UNIQUE, uses INTEGER, results INTEGER);
+CREATE TABLE admins (id INTEGER PRIMARY KEY, username TEXT UNIQUE, password TEXT);
+CREATE TABLE admin_sessions (token TEXT PRIMARY KEY, admin INTEGER);
+CREATE INDEX reviews_of ON all_reviews (product);
 CREATE INDEX products_of ON products (category);
 CREATE INDEX items_of ON order_items (order_id);
 """
@@ -53,6 +76,12 @@ PEOPLE = ("Nora", "Otis", "Petra", "Quinn", "Rosa", "Silas", "Tessa", "Uma", "Ve
 STREETS = ("Oak Lane", "Mill Road", "Lake Street", "Hill Avenue", "River Way", "Park Drive", "Elm Court", "Bridge Street")
 CITIES = ("Elmton", "Northford", "Lakeview", "Brookdale", "Ashville", "Westbury", "Milford", "Redwood")
 STATUSES = ("Delivered", "Shipped", "Packed", "Canceled", "Returned", "On hold")
+COMMENTS = ("Please ring the bell.", "A gift note was asked for.", "The address was checked by phone.", "Leave it with a neighbor.",
+            "The customer asked for a call.", "Packed with extra paper.", "Waiting for the payment.", "The box was damaged.")
+SPAM = ("Visit my page", "First", "Cheap watches here", "Call me now", "Test test test", "Nothing to say")
+SEARCHES = ("silk lamp", "wool", "mug", "steel bottle", "backpack", "kite", "umbrella", "desk", "cedar", "leather jacket", "puzzle",
+            "linen shirt", "garden bench", "notebook", "amber", "copper kettle", "planter", "velvet", "sofa", "robot", "candle",
+            "glass bowl", "scarf", "golden train")
 UNUSED_LOOKS = ("Dusty", "Purple", "Noble", "Frozen")     # never the name of a product: for questions that have no answer
 
 
@@ -74,6 +103,7 @@ def seed_database() -> bytes:
     _add_products(database, rng)
     _add_customers(database, rng)
     _add_past(database, rng)
+    _add_office(database, random.Random(SEED + 1))
     database.commit()
     database.execute("VACUUM")
     seed = database.serialize()
@@ -146,3 +176,56 @@ def _add_past(database: sqlite3.Connection, rng: random.Random) -> None:
             database.execute("INSERT INTO order_items (order_id, product, choice, quantity, cents) VALUES (?,?,?,?,?)",
                              (number, product, choice, rng.randint(1, 4), cents))
         day += datetime.timedelta(days=rng.randint(9, 20))
+
+
+# --- what only the back office shows ---------------------------------------------------------------------------------------------
+
+def _add_office(database: sqlite3.Connection, rng: random.Random) -> None:
+    """Who wrote which review, reviews that wait or were turned down, orders by phone, comments, searches, and who runs the office."""
+    database.execute("UPDATE all_reviews SET customer = (SELECT id FROM customers WHERE name LIKE author || ' %')")
+    _add_held_reviews(database, rng)
+    _add_phone_orders(database, rng)
+    for order, date in database.execute("SELECT id, date FROM all_orders ORDER BY id").fetchall():
+        if rng.random() < 0.2:
+            database.execute("INSERT INTO order_comments (order_id, date, text) VALUES (?,?,?)", (order, date, rng.choice(COMMENTS)))
+    for term, uses in zip(rng.sample(SEARCHES, len(SEARCHES)), rng.sample(range(2, 60), len(SEARCHES))):
+        where = " AND ".join("instr(lower(name), ?)" for _ in term.split())
+        results = database.execute(f"SELECT count(*) FROM products WHERE {where}", term.split()).fetchone()[0]
+        database.execute("INSERT INTO searches (term, uses, results) VALUES (?,?,?)", (term, uses, results))
+    database.execute("INSERT INTO admins VALUES (1, ?, ?)", ADMIN)
+    database.execute("INSERT INTO admin_sessions VALUES (?, 1)", (ADMIN_SESSION,))
+
+
+def _add_held_reviews(database: sqlite3.Connection, rng: random.Random) -> None:
+    """14 pending reviews and 8 that were not approved, each by someone who wrote none about the product yet."""
+    products = [product for product, in database.execute("SELECT id FROM products ORDER BY id")]
+    for index, product in enumerate(rng.sample(products, 22)):
+        written = {author for author, in database.execute("SELECT author FROM all_reviews WHERE product = ?", (product,))}
+        author = rng.choice([person for person in PEOPLE if person not in written])
+        pending = index % 11 < 7
+        database.execute("INSERT INTO all_reviews (product, author, stars, text, customer, status) VALUES (?,?,?,?,?,?)",
+                         (product, author, rng.randint(1, 5), rng.choice(PRAISE if pending else SPAM), PEOPLE.index(author) + 2,
+                          "Pending" if pending else "Not approved"))
+
+
+def _add_phone_orders(database: sqlite3.Connection, rng: random.Random) -> None:
+    """The orders that all customers but CUSTOMER placed by phone, up to the day before TODAY; some customers and products stand out."""
+    products = database.execute("SELECT id, cents, options FROM products WHERE stock > 0 ORDER BY id").fetchall()
+    customers = database.execute("SELECT id, name, street, city, zip FROM customers WHERE id != ? ORDER BY id", (CUSTOMER,)).fetchall()
+    popular, regular = rng.sample(products, 10), rng.sample(customers, 6)
+    day, today = datetime.date(2025, 1, 2), datetime.date.fromisoformat(TODAY)
+    number = 5001
+    while day < today:
+        customer, *address = rng.choice(regular if rng.random() < 0.4 else customers)
+        recent = (today - day).days < 30
+        status = rng.choice(("Received", "Received", "Packed", "Shipped", "On hold") if recent else
+                            ("Delivered",) * 8 + ("Canceled", "Returned"))
+        shipping = rng.choice(list(SHIPPING))
+        database.execute("INSERT INTO phone_orders VALUES (?,?,?,?,?,?,?,?,?,?)",
+                         (number, customer, day.isoformat(), status, shipping, SHIPPING[shipping], *address))
+        for product, cents, options in rng.sample(popular if rng.random() < 0.4 else products, rng.randint(1, 4)):
+            choice = rng.choice(options.split("|")) if options else ""
+            database.execute("INSERT INTO order_items (order_id, product, choice, quantity, cents) VALUES (?,?,?,?,?)",
+                             (number, product, choice, rng.randint(1, 4), cents))
+        number += 1
+        day += datetime.timedelta(days=rng.randint(1, 6))

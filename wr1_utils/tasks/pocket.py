@@ -9,9 +9,7 @@ from pathlib import Path
 
 from playwright.async_api import BrowserContext, Page
 
-from wr1_utils.sites import shopping_seed
-from wr1_utils.sites.server import SITES, WORLD_HEADER, SiteServer
-from wr1_utils.sites.shopping import SESSION_COOKIE
+from wr1_utils.sites.server import SESSIONS, SITES, WORLD_HEADER, SiteServer
 from wr1_utils.tasks import scoring
 from wr1_utils.tasks.pocket_templates import make_tasks
 from wr1_utils.tasks.task import Task, save_tasks
@@ -44,11 +42,10 @@ class PocketArena:
         self._server.stop()
 
     def enter(self, task: Task, seed: int) -> Visit:
-        """A fresh world for one episode. Every world starts from the same state, whatever the seed."""
+        """A fresh world for one episode, logged in where the task wants it. Every world starts from the same state, whatever the seed."""
         world = self._server.worlds.create()
-        cookies = []
-        if task.require_login:
-            cookies.append({"name": SESSION_COOKIE, "value": shopping_seed.SESSION, "url": self._server.url("shopping")})
+        sites = [site for site in task.sites if site in SESSIONS and task.require_login]
+        cookies = [{"name": SESSIONS[site][0], "value": SESSIONS[site][1], "url": self._server.url(site)} for site in sites]
         return Visit(start_url=scoring.fill_placeholders(task.start_url, self.site_urls), headers={WORLD_HEADER: world.key},
                      cookies=cookies, key=world.key)
 
@@ -82,7 +79,7 @@ class PocketArena:
         page = await context.new_page()
         try:
             response = await page.goto(url, timeout=LIMIT_MS)
-            if response is None or response.status in (403, 500):
+            if response is None or not response.headers.get("content-type", "").startswith("text/html"):      # a refused world, a fault
                 raise InfrastructureError(f"the page {url} could not be opened for scoring")
             text = await page.evaluate(f"() => {{ try {{ return String({locator}) }} catch (error) {{ return '' }} }}")
         finally:
