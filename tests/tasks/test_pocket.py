@@ -7,12 +7,13 @@ import pytest
 from wr1_utils.settings import load_settings
 from wr1_utils.sites.server import SESSIONS, SITES
 from wr1_utils.tasks.pocket import PocketArena
-from wr1_utils.tasks.pocket_templates import TEMPLATES, make_tasks
+from wr1_utils.tasks.shopping_templates import TEMPLATES
+from wr1_utils.tasks.templates import make_tasks
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import InfrastructureError
 from wr1_utils.web.loop import run
 
-TASKS = sum(make_tasks(0), [])
+TASKS = sum(make_tasks(TEMPLATES, 0), [])
 
 
 def task_of(template):

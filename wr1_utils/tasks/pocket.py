@@ -11,8 +11,9 @@ from playwright.async_api import BrowserContext, Page
 
 from wr1_utils.sites.server import SESSIONS, SITES, WORLD_HEADER, SiteServer
 from wr1_utils.tasks import scoring
-from wr1_utils.tasks.pocket_templates import make_tasks
+from wr1_utils.tasks.shopping_templates import TEMPLATES
 from wr1_utils.tasks.task import Task, save_tasks
+from wr1_utils.tasks.templates import make_tasks
 from wr1_utils.web.episode import InfrastructureError, Visit
 
 LIMIT_MS = 15_000                    # for one page that scoring opens
@@ -93,7 +94,7 @@ class PocketArena:
 
 def write_tasks(folder: str | Path, seed: int = 0) -> None:
     """Writes the two task files into `folder`."""
-    for name, tasks in zip(TASK_FILES, make_tasks(seed)):
+    for name, tasks in zip(TASK_FILES, make_tasks(TEMPLATES, seed)):
         save_tasks(tasks, Path(folder) / name)
 
 

@@ -8,12 +8,13 @@ from wr1_utils.agent import pocket_experts
 from wr1_utils.agent.experts import ExpertError
 from wr1_utils.settings import load_settings
 from wr1_utils.tasks.pocket import PocketArena
-from wr1_utils.tasks.pocket_templates import TEMPLATES, make_tasks
+from wr1_utils.tasks.shopping_templates import TEMPLATES
+from wr1_utils.tasks.templates import make_tasks
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode
 from wr1_utils.web.loop import run
 
-TASKS = sum(make_tasks(0), [])
+TASKS = sum(make_tasks(TEMPLATES, 0), [])
 PAGE_CHARACTERS = 1_600            # about 500 tokens
 
 

@@ -3,20 +3,21 @@
 from collections import Counter
 from pathlib import Path
 
-from wr1_utils.tasks.pocket_templates import TEMPLATES, make_tasks, seed_shop
+from wr1_utils.tasks.shopping_templates import TEMPLATES, seed_shop
 from wr1_utils.tasks.task import load_tasks
+from wr1_utils.tasks.templates import make_tasks
 
 DATA = Path(__file__).parents[2] / "data" / "tasks"
 
 
 def test_the_committed_files_are_what_make_tasks_makes():
-    train, test = make_tasks(0)
+    train, test = make_tasks(TEMPLATES, 0)
     assert load_tasks(DATA / "pocket_train.json") == train
     assert load_tasks(DATA / "pocket_test.json") == test
 
 
 def test_no_intent_and_no_filling_is_in_both_sets():
-    train, test = make_tasks(0)
+    train, test = make_tasks(TEMPLATES, 0)
     assert not {task.intent for task in train} & {task.intent for task in test}
 
     def filled(tasks):
@@ -27,7 +28,7 @@ def test_no_intent_and_no_filling_is_in_both_sets():
 
 
 def test_sizes_and_splits():
-    train, test = make_tasks(0)
+    train, test = make_tasks(TEMPLATES, 0)
     assert len(train) >= 300 and len(test) >= 90
     assert {task.split for task in train} == {"train"}
     trained = {task.intent_template_id for task in train}
@@ -40,17 +41,17 @@ def test_sizes_and_splits():
 
 
 def test_another_seed_gives_other_tasks():
-    assert {task.intent for task in make_tasks(0)[0]} != {task.intent for task in make_tasks(1)[0]}
+    assert {task.intent for task in make_tasks(TEMPLATES, 0)[0]} != {task.intent for task in make_tasks(TEMPLATES, 1)[0]}
 
 
 def test_every_intent_is_filled_and_short():
-    for task in sum(make_tasks(0), []):
+    for task in sum(make_tasks(TEMPLATES, 0), []):
         assert "{{" not in task.intent and len(task.intent) <= 100, task.intent
         assert 1 <= len(next(t for t in TEMPLATES if t.name == task.intent_template_id).phrasings) <= 3
 
 
 def test_products_that_are_asked_for_in_vain_do_not_exist():
     names = {product["name"] for product in seed_shop().products}
-    for task in sum(make_tasks(0), []):
+    for task in sum(make_tasks(TEMPLATES, 0), []):
         product = task.instantiation_dict.get("product")
         assert product is None or (product in names) == (task.intent_template_id != "no_such_product")

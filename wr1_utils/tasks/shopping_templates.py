@@ -1,9 +1,4 @@
-"""The task templates of the Pocket Arena's site `shopping`, and the tasks made from them.
-
-A template has a name, one to three phrasings of its intent, all that can be filled in, and a function that gives WebArena's
-evaluation record for one filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole
-cart, wish list, account, order or list of reviews, so that doing more than was asked fails too.
-"""
+"""The task templates of the Pocket Arena's site `shopping`. A change of state is compared with the whole cart, wish list, account, order or list of reviews."""
 
 import functools
 import random
@@ -15,7 +10,7 @@ from wr1_utils.sites import shopping_seed
 from wr1_utils.sites.shopping import SORTS
 from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, UNUSED_LOOKS, money, slug_of
 from wr1_utils.sites.world import open_database
-from wr1_utils.tasks.task import Task
+from wr1_utils.tasks.templates import Template, answer, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 CART = '[...document.querySelectorAll("input[data-item]")].map(e => e.dataset.item + " x" + e.value).join("; ")'
@@ -76,38 +71,16 @@ def seed_shop() -> Shop:
     return shop
 
 
-@dataclass(frozen=True)
-class Template:
-    name: str
-    phrasings: tuple[str, ...]
-    fillings: Callable[[Shop, random.Random], list[dict]]
-    evaluation: Callable[[Shop, dict], dict]
-    train: int                       # tasks made for training; 0: a template that is never trained on
-    test: int
-    login: bool = True
-
-
 # --- evaluation records ----------------------------------------------------------------------------------------------------------
 
-def _record(kind: str, **fields) -> dict:
-    empty = {"reference_answers": None, "reference_url": "", "program_html": []}
-    return {"eval_types": [kind], **empty, **fields}
-
-
-def _answer(text: str) -> dict:
-    return _record("string_match", reference_answers={"exact_match": text})
-
-
 def _url(path: str) -> dict:
-    return _record("url_match", reference_url=f"__SHOPPING__{path}", url_note="GOLD in PRED")
+    return url("shopping", path)
 
 
 def _state(path: str, **wanted_by_locator: str) -> dict:
     locators = {"cart": CART, "wishes": WISHES, "account": ACCOUNT, "items": ORDER_ITEMS, "reviews": REVIEWS, "heading": HEADING,
                 "shipping": SHIPPING_CELL, "address": ADDRESS_CELL, "email": EMAIL}
-    return _record("program_html", program_html=[
-        {"url": f"__SHOPPING__{path}", "locator": locators[name], "required_contents": {"exact_match": wanted}}
-        for name, wanted in wanted_by_locator.items()])
+    return state("shopping", *((path, locators[name], wanted) for name, wanted in wanted_by_locator.items()))
 
 
 def _cart_state(items: list[str]) -> dict:
@@ -191,12 +164,12 @@ def _fresh_logins(shop, rng):
 def _extreme(shop: Shop, filling: dict) -> dict:
     products = [product for product in shop.products if product["category_name"] == filling["category"]]
     choose = min if filling["extreme"] == "cheapest" else max
-    return _answer(choose(products, key=lambda product: product["cents"])["name"])
+    return answer(choose(products, key=lambda product: product["cents"])["name"])
 
 
 def _dearer_order(shop: Shop, filling: dict) -> dict:
     number = max(filling["first"], filling["second"], key=lambda number: shop.order(number)["cents"])
-    return _answer(f"{number} |OR| Order {number}")
+    return answer(f"{number} |OR| Order {number}")
 
 
 def _removed(shop: Shop, filling: dict) -> dict:
@@ -225,102 +198,79 @@ def _ordered(shop: Shop, filling: dict) -> dict:
                   shipping=filling["shipping"], address="{name}, {street}, {city} {zip}".format(**customer))
 
 
+def _shop(name: str, phrasings: tuple[str, ...], fillings: Callable[[Shop, random.Random], list[dict]], evaluation: Callable[[Shop, dict], dict],
+          train: int, test: int, login: bool = True) -> Template:
+    return Template(name, phrasings, lambda rng: fillings(seed_shop(), rng), lambda filling: evaluation(seed_shop(), filling), train, test, login=login)
+
+
 TEMPLATES = (
     # questions
-    Template("product_price", ("What is the price of {{product}}?", "How much does {{product}} cost?"), _products,
-             lambda shop, f: _answer(money(shop.product(f["product"])["cents"])), 14, 3),
-    Template("product_rating", ("What is the rating of {{product}}?",), _products,
-             lambda shop, f: _answer(str(shop.product(f["product"])["rating"])), 12, 3),
-    Template("product_stock", ("How many {{product}} are in stock?", "What is the stock of {{product}}?"), _products,
-             lambda shop, f: _answer(str(shop.product(f["product"])["stock"])), 12, 3),
-    Template("review_author", ("Who gave {{product}} {{stars}}?", "Who rated {{product}} with {{stars}}?"), _star_counts,
-             lambda shop, f: _answer(next(r["author"] for r in shop.product(f["product"])["reviews"]
+    _shop("product_price", ("What is the price of {{product}}?", "How much does {{product}} cost?"), _products,
+             lambda shop, f: answer(money(shop.product(f["product"])["cents"])), 14, 3),
+    _shop("product_rating", ("What is the rating of {{product}}?",), _products,
+             lambda shop, f: answer(str(shop.product(f["product"])["rating"])), 12, 3),
+    _shop("product_stock", ("How many {{product}} are in stock?", "What is the stock of {{product}}?"), _products,
+             lambda shop, f: answer(str(shop.product(f["product"])["stock"])), 12, 3),
+    _shop("review_author", ("Who gave {{product}} {{stars}}?", "Who rated {{product}} with {{stars}}?"), _star_counts,
+             lambda shop, f: answer(next(r["author"] for r in shop.product(f["product"])["reviews"]
                                           if r["stars"] == int(f["stars"][0]))), 12, 3),
-    Template("category_extreme", ("Which product in {{category}} is the {{extreme}}?", "What is the {{extreme}} product in {{category}}?"),
+    _shop("category_extreme", ("Which product in {{category}} is the {{extreme}}?", "What is the {{extreme}} product in {{category}}?"),
              lambda shop, rng: [{"category": c, "extreme": e} for c in CATEGORIES for e in ("cheapest", "most expensive")],
              _extreme, 12, 4),
-    Template("compare_price", ("Which is cheaper, {{first}} or {{second}}?",), _priced_pairs,
-             lambda shop, f: _answer(min(f["first"], f["second"], key=lambda name: shop.product(name)["cents"])), 14, 3),
-    Template("order_status", ("What is the status of order {{order}}?",), _order_numbers,
-             lambda shop, f: _answer(shop.order(f["order"])["status"]), 12, 3),
-    Template("order_total", ("What is the total of order {{order}}?", "How much did order {{order}} cost?"), _order_numbers,
-             lambda shop, f: _answer(money(shop.order(f["order"])["cents"])), 12, 3),
-    Template("order_quantity", ("How many {{item}} are in order {{order}}?",),
+    _shop("compare_price", ("Which is cheaper, {{first}} or {{second}}?",), _priced_pairs,
+             lambda shop, f: answer(min(f["first"], f["second"], key=lambda name: shop.product(name)["cents"])), 14, 3),
+    _shop("order_status", ("What is the status of order {{order}}?",), _order_numbers,
+             lambda shop, f: answer(shop.order(f["order"])["status"]), 12, 3),
+    _shop("order_total", ("What is the total of order {{order}}?", "How much did order {{order}} cost?"), _order_numbers,
+             lambda shop, f: answer(money(shop.order(f["order"])["cents"])), 12, 3),
+    _shop("order_quantity", ("How many {{item}} are in order {{order}}?",),
              lambda shop, rng: [{"item": item["label"], "order": order["id"]} for order in shop.orders for item in order["items"]],
-             lambda shop, f: _answer(str(next(item["quantity"] for item in shop.order(f["order"])["items"]
+             lambda shop, f: answer(str(next(item["quantity"] for item in shop.order(f["order"])["items"]
                                               if item["label"] == f["item"]))), 12, 3),
-    Template("order_compare", ("Which order cost more, {{first}} or {{second}}?",), _order_pairs, _dearer_order, 12, 3),
-    Template("no_such_product", ("What is the {{fact}} of {{product}}?",), _unknown_products, lambda shop, f: _answer("N/A"), 14, 3),
+    _shop("order_compare", ("Which order cost more, {{first}} or {{second}}?",), _order_pairs, _dearer_order, 12, 3),
+    _shop("no_such_product", ("What is the {{fact}} of {{product}}?",), _unknown_products, lambda shop, f: answer("N/A"), 14, 3),
     # navigation
-    Template("open_category", ("Open {{category}} sorted by {{sort}}.", "Show {{category}} sorted by {{sort}}."),
+    _shop("open_category", ("Open {{category}} sorted by {{sort}}.", "Show {{category}} sorted by {{sort}}."),
              lambda shop, rng: [{"category": c, "sort": SORTS[s][0]} for c in CATEGORIES for s in SORTS if s != "name"],
              lambda shop, f: _url(f"/category/{slug_of(f['category'])}?sort=" + next(s for s in SORTS if SORTS[s][0] == f["sort"])), 14, 4),
-    Template("open_product", ("Open the page of {{product}}.", "Show me {{product}}."), _products,
+    _shop("open_product", ("Open the page of {{product}}.", "Show me {{product}}."), _products,
              lambda shop, f: _url(f"/product/{slug_of(f['product'])}"), 12, 3),
-    Template("open_search", ("Search for {{words}}.", "Show the results for {{words}}."), _searches,
+    _shop("open_search", ("Search for {{words}}.", "Show the results for {{words}}."), _searches,
              lambda shop, f: _url(f"/search?q={f['words'].replace(' ', '+')}"), 10, 3),
-    Template("open_order", ("Open order {{order}}.", "Show me order {{order}}."), _order_numbers,
+    _shop("open_order", ("Open order {{order}}.", "Show me order {{order}}."), _order_numbers,
              lambda shop, f: _url(f"/orders/{f['order']}"), 10, 3),
     # changes of state
-    Template("cart_add", ("Add {{product}} to the cart.", "Put {{product}} in the cart."), _buyable,
+    _shop("cart_add", ("Add {{product}} to the cart.", "Put {{product}} in the cart."), _buyable,
              lambda shop, f: _cart_state([*shop.cart, f"{f['product']} x1"]), 16, 4),
-    Template("cart_add_quantity", ("Add {{quantity}} {{product}} to the cart.",),
+    _shop("cart_add_quantity", ("Add {{quantity}} {{product}} to the cart.",),
              lambda shop, rng: [{"quantity": rng.randint(2, 9), **filling} for filling in _buyable(shop, rng)],
              lambda shop, f: _cart_state([*shop.cart, f"{f['product']} x{f['quantity']}"]), 14, 3),
-    Template("cart_add_option", ("Add {{product}} in {{option}} {{choice}} to the cart.",), _options,
+    _shop("cart_add_option", ("Add {{product}} in {{option}} {{choice}} to the cart.",), _options,
              lambda shop, f: _cart_state([*shop.cart, f"{f['product']}, {f['choice']} x1"]), 14, 3),
-    Template("wish_add", ("Add {{product}} to the wish list.", "Put {{product}} on the wish list."),
+    _shop("wish_add", ("Add {{product}} to the wish list.", "Put {{product}} on the wish list."),
              lambda shop, rng: [{"product": p["name"]} for p in shop.products if p["name"] not in shop.wishes],
              lambda shop, f: _state("/wishlist", wishes="; ".join([*shop.wishes, f["product"]])), 14, 3),
-    Template("cart_quantity", ("Change the quantity of {{product}} in the cart to {{quantity}}.",),
+    _shop("cart_quantity", ("Change the quantity of {{product}} in the cart to {{quantity}}.",),
              lambda shop, rng: [{"product": _item(item)[0], "quantity": q} for item in shop.cart for q in range(2, 10) if q != _item(item)[1]],
              _changed_quantity, 12, 3),
-    Template("remove_item", ("Remove {{product}} from the {{place}}.",), _held, _removed, 9, 3),
-    Template("place_order", ("Add {{product}} to the cart and place the order with {{shipping}} shipping.",),
+    _shop("remove_item", ("Remove {{product}} from the {{place}}.",), _held, _removed, 9, 3),
+    _shop("place_order", ("Add {{product}} to the cart and place the order with {{shipping}} shipping.",),
              lambda shop, rng: [{**filling, "shipping": rng.choice(list(SHIPPING))} for filling in _buyable(shop, rng)], _ordered, 12, 3),
-    Template("change_phone", ("Change my phone to {{phone}}.", "Set my phone number to {{phone}}."),
+    _shop("change_phone", ("Change my phone to {{phone}}.", "Set my phone number to {{phone}}."),
              lambda shop, rng: [{"phone": f"555-{rng.randint(100, 9999):04d}"} for _ in range(40)],
              lambda shop, f: _account_state(shop, phone=f["phone"]), 12, 3),
-    Template("newsletter_zip", ("Change my zip to {{zip}} and subscribe to the newsletter.",),
+    _shop("newsletter_zip", ("Change my zip to {{zip}} and subscribe to the newsletter.",),
              lambda shop, rng: [{"zip": str(rng.randint(10000, 99999))} for _ in range(40)],
              lambda shop, f: _account_state(shop, newsletter=True, zip=f["zip"]), 12, 3),
-    Template("write_review", ("Give {{product}} {{stars}} stars with the review {{text}}.",),
+    _shop("write_review", ("Give {{product}} {{stars}} stars with the review {{text}}.",),
              lambda shop, rng: [{**filling, "stars": rng.randint(2, 5), "text": rng.choice(PRAISE)} for filling in _products(shop, rng)],
              _reviewed, 12, 3),
-    Template("log_in", ("Log in as {{email}} with the password {{password}}.",), _fresh_logins,
+    _shop("log_in", ("Log in as {{email}} with the password {{password}}.",), _fresh_logins,
              lambda shop, f: _state("/account", email=f["email"]), 10, 3, login=False),
     # never trained on: skills that other templates teach, put together or turned to something else
-    Template("order_shipping", ("What is the shipping of order {{order}}?",), _order_numbers,
-             lambda shop, f: _answer(shop.order(f["order"])["shipping"]), 0, 8),
-    Template("cart_add_two", ("Add {{first}} and {{second}} to the cart.",),
+    _shop("order_shipping", ("What is the shipping of order {{order}}?",), _order_numbers,
+             lambda shop, f: answer(shop.order(f["order"])["shipping"]), 0, 8),
+    _shop("cart_add_two", ("Add {{first}} and {{second}} to the cart.",),
              lambda shop, rng: _pairs(shop.names(), rng),
              lambda shop, f: _cart_state([*shop.cart, f"{f['first']} x1", f"{f['second']} x1"]), 0, 8),
 )
-
-
-def make_tasks(seed: int = 0) -> tuple[list[Task], list[Task]]:
-    """The training tasks and the test tasks; the same for the same seed. No filling, and no intent, is in both."""
-    train: list[Task] = []
-    test: list[Task] = []
-    for template in TEMPLATES:
-        rng = random.Random(f"{seed} {template.name}")
-        fillings = list({tuple(filling.items()): filling for filling in template.fillings(seed_shop(), rng)}.values())
-        rng.shuffle(fillings)
-        needed = template.train + template.test
-        if len(fillings) < needed:
-            raise ValueError(f"the template {template.name} has {len(fillings)} fillings; {needed} are needed")
-        for index, filling in enumerate(fillings[:needed]):
-            is_test = index >= template.train
-            split = "train" if not is_test else "seen_template" if template.train else "unseen_template"
-            task = _make_task(template, filling, rng.choice(template.phrasings), split, f"pocket.{template.name}.{index}")
-            (test if is_test else train).append(task)
-    return train, test
-
-
-def _make_task(template: Template, filling: dict, phrasing: str, split: str, task_id: str) -> Task:
-    intent = phrasing
-    for name, value in filling.items():
-        intent = intent.replace("{{" + name + "}}", str(value))
-    return Task(task_id=task_id, sites=("shopping",), start_url="__SHOPPING__/", intent=intent, intent_template=phrasing,
-                intent_template_id=template.name, instantiation_dict=filling, require_login=template.login, require_reset=False,
-                eval=template.evaluation(seed_shop(), filling), split=split)
