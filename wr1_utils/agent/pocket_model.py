@@ -1,4 +1,4 @@
-"""The pocket model: a Qwen2 of about two million parameters with a tokenizer of its own, small enough for reinforcement learning on two CPU cores.
+"""The pocket model: a Qwen2 of about three million parameters with a tokenizer of its own, small enough for reinforcement learning on two CPU cores.
 
 It plays the part of the paper's instruct model. Deviation from the paper: that one is pretrained on text; this one is trained by
 `training/pretrain.py` on random pages alone, and starts from weights that already hold an induction circuit ("what stood after the last match?"),
