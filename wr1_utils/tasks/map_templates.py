@@ -205,9 +205,11 @@ def _nearests_to_add(land, rng):
 
 
 def _radii(land, rng):
+    """From one to five places within a radius, each number as often."""
     fillings = [{"category": rng.choice(_categories(land)), "radius": rng.choice(("1 km", "5 km", "10 km")), "place": place}
                 for place in land.places]
-    return [filling for filling in fillings if 1 <= _within(land, filling) <= 5]
+    counts = [_within(land, filling) for filling in fillings]
+    return [filling for count in range(1, 6) for filling in [f for f, n in zip(fillings, counts) if n == count][:6]]
 
 
 def _points(land, rng):
@@ -295,7 +297,7 @@ TEMPLATES = (
          lambda land, f: answer(str(_within(land, f))), 4, 1),
     _map("map_at", ("Which place is at latitude {{latitude}} and longitude {{longitude}}?",), _points,
          lambda land, f: answer(_at(land, f)), 4, 1),
-    _map("wiki_fact", ("What is the {{fact}} of {{article}}?", "Tell me the {{fact}} of {{article}}."), _article_facts,
+    _map("wiki_fact", ("Find the {{fact}} of {{article}}.", "Give the {{fact}} of {{article}}."), _article_facts,
          lambda land, f: answer(land.articles[f["article"]][f["fact"].capitalize()]), 6, 1, WIKI),
     _map("wiki_number", ("What is number {{number}} of the {{list}} sorted by {{column}}, {{order}}?",), _numbers, _number, 5, 1, WIKI),
     # navigation, with a question or a change of state, too
