@@ -105,7 +105,7 @@ def wrong_ones():
         "wiki_favorite": [{"place": "Ocean Park"}],
         "map_unfavorite": [{"place": kept["map_unfavorite"]}], "map_remove_note": [{"place": kept["map_remove_note"]}],
         "map_note": [{"place": "Ocean Park"}, {"text": "Bad view"}],
-        "map_note_fact": [{"first": "Ocean Park"}, {"second": "Ocean Park"}, {"fact": "address"}],
+        "map_note_fact": [{"first": "Ocean Hotel"}, {"second": "Ocean Park"}, {"fact": "address"}],
         "map_note_article": [{"place": "Elmton Hospital"}], "map_note_time": [{"mode": "bicycle"}, {"second": "Ocean Park"}],
         "map_favorite_nearest": [{"category": "Parks"}], "map_open_nearest": [{"category": "Parks"}],
         "map_open_way": [{"mode": "bicycle"}, {"first": "Ocean Park"}], "map_open_category": [{"town": "Westbury"}, {"category": "Hotels"}],

@@ -86,12 +86,13 @@ def _to_sorted_list(filling: dict, observation: Observation) -> str | None:
     return click(need(observation, "link", filling["column"]))
 
 
-def _save_note(text: str, observation: Observation, *notes: str) -> str:
-    """Types the note on the open page of a place, saves it, and ends."""
-    if _says(observation, "Your note was saved.") or _says(observation, "There is no note now."):
-        return _done()
+def _save_note(text: str, observation: Observation) -> str:
+    """Types the note on the open page of a place (no text: empties it), saves it, and ends."""
     box = need(observation, "textbox", "Note")
-    return type_text(box, text, *notes) if box.value != text else click(need(observation, "button", "Save note"))
+    if box.value != text:
+        return type_text(box, text)
+    saved = _says(observation, "Your note was saved." if text else "There is no note now.")
+    return _done() if saved else click(need(observation, "button", "Save note"))
 
 
 def _add_favorite(observation: Observation) -> str | None:
@@ -246,9 +247,8 @@ def _map_favorite_nearest(filling: dict, observation: Observation, memory: dict)
 def _map_unfavorite(filling: dict, observation: Observation, memory: dict) -> str:
     if _page(observation) != "Favorites":
         return click(need(observation, "link", "Favorites"))
-    if _says(observation, "The favorite was removed."):
-        return _done()
-    return click(need(observation, "button", f"Remove {filling['place']}"))
+    remove = find(observation, "button", f"Remove {filling['place']}")
+    return click(remove) if remove else _done()
 
 
 def _wiki_favorite(filling: dict, observation: Observation, memory: dict) -> str:
