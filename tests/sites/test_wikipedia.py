@@ -42,7 +42,7 @@ def test_an_article_has_infobox_contents_sections_and_links(visit):
     response = visit("/wiki/Glass_Museum")
     assert "<th>Architect</th>" in response.text and '<a href="#Building">Building</a>' in response.text
     assert 'id="Building"' in response.text and ">See also</h2>" in response.text and "List of museums" in links(response)
-    assert "//map.localhost/place/glass-museum" in response.text
+    assert '"//map.localhost/place/glass-museum" target="_blank"' in response.text
     assert "map.localhost" not in visit("/wiki/Glass").text
 
 

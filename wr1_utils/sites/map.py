@@ -239,8 +239,10 @@ async def _directions(request: Request) -> Response:
     error = "From and To are the same place." if ends[0]["id"] == ends[1]["id"] else "" if route else f"There is no way by {mode}."
     if error:
         return _page(request, "directions.html", "Directions", 400, error, **content)
-    content.update(texts={"from": ends[0]["name"], "to": ends[1]["name"]}, route=route)
-    return _page(request, "directions.html", "Directions", **content, picture=draw_way(request.state.db, route.nodes))
+    names = {"from": ends[0]["name"], "to": ends[1]["name"]}
+    if names != texts:                    # one way has one address, however its ends were typed
+        return go("/directions?" + urlencode({**names, "mode": mode}))
+    return _page(request, "directions.html", "Directions", **{**content, "route": route}, picture=draw_way(request.state.db, route.nodes))
 
 
 async def _missing(request: Request, error: Exception) -> Response:

@@ -129,8 +129,9 @@ HOURS = {                                 # category → the opening hours that 
     "Cafe": ("Daily 7:00-18:00", "Mon-Fri 7:30-17:00", "Tue-Sun 9:00-19:00"),
     "Shop": ("Mon-Fri 9:00-18:00", "Mon-Sat 9:30-18:30", "Tue-Sat 10:00-17:00"),
 }
-FAVORITES = ("Glass Museum", "Lake Amber", "Elmton Library")
-NOTES = {"Lake Amber": "Bring a kite", "Glass Museum": "Closed on Tuesday last time"}
+FAVORITES = ("Glass Museum", "Lake Amber", "Elmton Library", "Royal Theater", "Mill Bridge", "Sunny Viewpoint")
+NOTES = {"Lake Amber": "Bring a kite", "Glass Museum": "Closed on Tuesday last time", "Milford Library": "Return the atlas",
+         "Ocean Theater": "Sit in row 4", "Steel Bridge": "Windy", "Redwood School": "Enter from the yard"}
 
 
 def position(x: float, y: float) -> tuple[float, float]:
