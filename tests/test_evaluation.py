@@ -58,12 +58,12 @@ def test_resume_and_counts(monkeypatch, tmp_path, capsys):
     summary = run.summary()
     assert (summary["tasks"], summary["successes"], summary["errors"]) == (10, 5, 1)
     assert [t.task_id for t in read_trajectories(run.path("trajectories.parquet"))] == [t.task_id for t in TASKS]
+    assert not run.path("partial.parquet").exists()
+    evaluation.evaluate(settings, "base")
+    assert "done already" in capsys.readouterr().out and len(Episodes.played) == 10
     other = tmp_path / "other weights"
     other.mkdir()
     (other / "model.safetensors").write_bytes(b"trained anew")
     monkeypatch.setattr(evaluation, "model_folder", lambda settings, method: other)
     evaluation.evaluate(settings, "base")
     assert "the weights that it started from changed" in capsys.readouterr().out
-    assert not run.path("partial.parquet").exists()
-    evaluation.evaluate(settings, "base")
-    assert "done already" in capsys.readouterr().out and len(Episodes.played) == 10

@@ -28,7 +28,7 @@ def test_the_papers_numbers():
 
 def test_a_profile_changes_what_it_extends_and_keeps_the_rest():
     demo, laptop = load_settings("demo"), load_settings("laptop")
-    assert demo.rl.steps < laptop.rl.steps and demo.rl.tasks_per_step < laptop.rl.tasks_per_step
+    assert demo.rl.steps < laptop.rl.steps and demo.episode.turn_limit < laptop.episode.turn_limit
     assert demo.bc == laptop.bc and demo.rl.group_size == laptop.rl.group_size and demo.rollout == laptop.rollout
 
 
