@@ -38,7 +38,8 @@ def _posts_seen_and_unseen(forum, rng):
     return [{"post": title} for title in (*forum.front, *rng.sample(unseen, PAGE_SIZE))]
 
 
-def _posts_by_others(forum, rng):
+def posts_by_others(forum, rng):
+    """The posts of anyone but the user."""
     return [{"post": post["title"]} for post in forum.posts if post["author"] != USER]
 
 
@@ -122,8 +123,8 @@ def _marked(forum: Forum, filling: dict) -> dict:
     return checks.changed(checks.whole_post({**post, "saved": saving}, forum.comments_on(post)), checks.saves(titles, forum))
 
 
-def _said(forum: Forum, filling: dict) -> dict:
-    """A comment on the post or, with a `user`, a reply to that user's comment."""
+def said(forum: Forum, filling: dict) -> dict:
+    """The user has said `text`: a comment on the post or, with a `user`, a reply to that user's comment."""
     post = forum.post(filling["post"])
     comments = forum.comments_on(post)
     parent = next((c for c in comments if c["author_name"] == filling.get("user")), None)
@@ -198,7 +199,7 @@ TEMPLATES = (
     _reddit("comment_points", ('How many points does the comment by {{user}} on "{{post}}" have?',), _comments_shown,
             _comment_points, 4, 1),
     _reddit("author_city", ('In which city does the author of "{{post}}" live?', 'Where does the author of "{{post}}" live?'),
-            _posts_by_others, lambda forum, f: _city(forum, forum.post(f["post"])), 4, 1),
+            posts_by_others, lambda forum, f: _city(forum, forum.post(f["post"])), 4, 1),
     _reddit("message_sender", ("Who sent me the message about the {{topic}}?", "Who wrote to me about the {{topic}}?"), _messages,
             lambda forum, f: answer(_about(forum, f["topic"])["sender_name"]), 4, 1),
     _reddit("no_such_forum", ("{{question}} the forum {{forum}}?",), _unknown_forums, lambda forum, f: answer("N/A"), 4, 1),
@@ -209,14 +210,14 @@ TEMPLATES = (
     _reddit("newest_post", ("Open the newest post in the forum {{forum}}.", "Show me the newest post in the forum {{forum}}."),
             _forum_names, lambda forum, f: url("reddit", checks.address(forum.posts_in(f["forum"])[0])), 4, 1),
     _reddit("author_comments", ('Open the comments of the author of "{{post}}".', 'Show all comments by the author of "{{post}}".'),
-            _posts_by_others, lambda forum, f: url("reddit", f"/user/{forum.post(f['post'])['author_name']}/comments"), 4, 1),
+            posts_by_others, lambda forum, f: url("reddit", f"/user/{forum.post(f['post'])['author_name']}/comments"), 4, 1),
     # changes of state
     _reddit("subscribe", ("{{action}} the forum {{forum}}.",), _joinings, _subscribed, 3, 0),
     _reddit("vote", ('{{action}} the post "{{post}}".',), _votes, _vote, 4, 1),
     _reddit("save", ('{{action}} the post "{{post}}".',), _marks, _marked, 3, 0),
     _reddit("comment", ('Comment "{{text}}" on the post "{{post}}".', 'Add the comment "{{text}}" to the post "{{post}}".'),
-            _with(_posts, text=TEXTS), _said, 4, 1),
-    _reddit("reply", ('Reply "{{text}}" to {{user}} on the post "{{post}}".',), _with(_comments_shown, text=TEXTS), _said, 3, 0),
+            _with(_posts, text=TEXTS), said, 4, 1),
+    _reddit("reply", ('Reply "{{text}}" to {{user}} on the post "{{post}}".',), _with(_comments_shown, text=TEXTS), said, 3, 0),
     _reddit("edit_comment", ('Change my comment on "{{post}}" to "{{text}}".',), _with(_own_plain_comments, text=TEXTS),
             _own_comment_changed, 2, 0),
     _reddit("delete_comment", ('Delete my comment on "{{post}}".',), _own_plain_comments, _own_comment_changed, 2, 0),
@@ -230,7 +231,7 @@ TEMPLATES = (
     _reddit("top_author_city", ("In which city does the author of the top post in the forum {{forum}} live?",), _forum_names,
             lambda forum, f: _city(forum, forum.best(f["forum"])), 0, 1),
     _reddit("save_newest", ("Open the newest post in the forum {{forum}} and save it.",), _forum_names, _save_newest, 0, 1),
-    _reddit("message_author", ('Send the message "{{text}}" to the author of "{{post}}".',), _with(_posts_by_others, text=TEXTS),
+    _reddit("message_author", ('Send the message "{{text}}" to the author of "{{post}}".',), _with(posts_by_others, text=TEXTS),
             lambda forum, f: checks.sent(f["text"], forum.post(f["post"])["author_name"]), 0, 1),
     _reddit("new_forum_with_post",
             ('Create the forum {{name}} with the description "{{description}}" and post "{{title}}" with the body "{{body}}" in it.',),
