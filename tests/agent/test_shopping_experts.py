@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from wr1_utils.agent import pocket_experts
+from wr1_utils.agent import pocket_experts, shopping_experts
 from wr1_utils.agent.experts import ExpertError
 from wr1_utils.settings import load_settings
 from wr1_utils.tasks.pocket import PocketArena
@@ -19,7 +19,8 @@ PAGE_CHARACTERS = 1_600            # about 500 tokens
 
 
 def test_every_template_has_an_expert():
-    assert set(pocket_experts.EXPERTS) == {template.name for template in TEMPLATES}
+    assert set(shopping_experts.EXPERTS) == {template.name for template in TEMPLATES}
+    assert shopping_experts.EXPERTS.items() <= pocket_experts.EXPERTS.items()
 
 
 def play(tasks):

@@ -124,7 +124,9 @@ def _view_in_shop(filling: dict, observation: Observation, memory: dict) -> str:
     if page_name(observation) != "Products":
         return click(find(observation, "link", "Products") or need(observation, "button", "Catalog"))
     keyword = need(observation, "textbox", "Keyword")
-    return click(need(observation, "link", filling["product"])) if keyword.value == filling["product"] else search(keyword, filling["product"])
+    if keyword.value != filling["product"]:
+        return search(keyword, filling["product"])
+    return click(need(observation, "link", filling["product"]))
 
 
 def _comment_cell(site: str, words: str, link: str, cell: int, filling: dict, observation: Observation, memory: dict) -> str:
