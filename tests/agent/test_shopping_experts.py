@@ -20,6 +20,7 @@ PAGE_CHARACTERS = 1_600            # about 500 tokens
 
 def test_every_template_has_an_expert():
     assert set(shopping_experts.EXPERTS) == {template.name for template in TEMPLATES}
+    assert shopping_experts.EXPERTS.items() <= pocket_experts.EXPERTS.items()
 
 
 def play(tasks):
