@@ -112,3 +112,6 @@ def test_tasks_that_cannot_be_written(tmp_path, capsys):
     assert capsys.readouterr().err == f"wr1: The tasks cannot be written to {tmp_path}/file: File exists; give another folder with --to.\n"
     assert cli.main(["tasks", "make", "--seed", "-1"]) == 2
     assert capsys.readouterr().err == "wr1: --seed must be 0 or more, not -1.\n"
+    before = (ROOT / "data/tasks/arena_test.json").read_bytes()
+    assert cli.main(["tasks", "make", "--seed", "3", "--to", str(ROOT / "data/tasks")]) == 2
+    assert "holds the set of seed 0" in capsys.readouterr().err and (ROOT / "data/tasks/arena_test.json").read_bytes() == before

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.settings import ROOT, SettingsError
+from wr1_utils.settings import ROOT, SettingsError, project_path
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -49,6 +49,8 @@ def make_tasks(arguments) -> int:
     if arguments.seed < 0:
         raise SettingsError(f"--seed must be 0 or more, not {arguments.seed}.")
     folder = Path(arguments.to or f"tasks-s{arguments.seed}")
+    if arguments.seed and folder.resolve() == project_path("data/tasks").resolve():
+        raise SettingsError("data/tasks holds the set of seed 0, on which results were made; give another folder with --to.")
     left_out = write_arena(folder, arguments.seed)
     for name in TASK_FILES:
         print(f"{folder / name}: {len(load_tasks(folder / name))} tasks")

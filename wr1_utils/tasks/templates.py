@@ -62,7 +62,7 @@ def make_tasks(templates: Iterable[Template], seed: int = 0, prefix: str = "pock
         needed = template.train + template.test
         if len(every) < needed:
             raise ValueError(f"the template {template.name} has {len(every)} fillings; {needed} are needed")
-        trained = template.train - min(template.train, max(0, needed - len(fillings)))
+        trained = max(0, template.train - max(0, needed - len(fillings)))
         for index, filling in enumerate(fillings[:trained + template.test]):
             is_test = index >= trained
             split = "train" if not is_test else "seen_template" if template.train else "unseen_template"
