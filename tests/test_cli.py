@@ -8,6 +8,7 @@ from wr1_utils import cli
 from wr1_utils.errors import WR1Error
 from wr1_utils.settings import ROOT
 from wr1_utils.sites.server import SESSIONS, SITES
+from wr1_utils.tasks.task import load_tasks
 
 
 def wr1(*words):
@@ -94,3 +95,23 @@ def test_test_hands_over_to_pytest(monkeypatch, words, passed_on):
     monkeypatch.setattr(cli.subprocess, "run", fake)
     assert cli.main(words) == 3
     assert calls == [([sys.executable, "-m", "pytest", *passed_on], ROOT)]
+
+
+def test_tasks_of_another_seed_are_written_and_counted(tmp_path, capsys):
+    assert cli.main(["tasks", "make", "--seed", "3", "--to", str(tmp_path / "more")]) == 0
+    said = capsys.readouterr().out.splitlines()
+    numbers = {part: len(load_tasks(tmp_path / f"more/arena_{part}.json")) for part in ("train", "test")}
+    assert said[:2] == [f"{tmp_path}/more/arena_{part}.json: {number} tasks" for part, number in numbers.items()]
+    assert said[2] == "No task asks for the same as one of the test tasks of seed 0."
+    assert said[3].startswith(f"{812 - sum(numbers.values())} tasks were left out") and "gitlab_feed_token 1" in said[3] and len(said) == 4
+
+
+def test_tasks_that_cannot_be_written(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert cli.main(["tasks", "make", "--seed", "3", "--to", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err == f"wr1: The tasks cannot be written to {tmp_path}/file: File exists; give another folder with --to.\n"
+    assert cli.main(["tasks", "make", "--seed", "-1"]) == 2
+    assert capsys.readouterr().err == "wr1: --seed must be 0 or more, not -1.\n"
+    before = (ROOT / "data/tasks/arena_test.json").read_bytes()
+    assert cli.main(["tasks", "make", "--seed", "3", "--to", str(ROOT / "data/tasks")]) == 2
+    assert "holds the set of seed 0" in capsys.readouterr().err and (ROOT / "data/tasks/arena_test.json").read_bytes() == before

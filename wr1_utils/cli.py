@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · test · doctor · serve`.
+"""The command line: `wr1 demo · run · tasks · test · doctor · serve`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.settings import ROOT, SettingsError
+from wr1_utils.settings import ROOT, SettingsError, project_path
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -38,6 +39,27 @@ def test(arguments) -> int:
     """Run the tests in a process of their own, as `pytest` would from the repository's root."""
     chosen = [] if arguments.slow else ["-m", "not slow"]
     return subprocess.run([sys.executable, "-m", "pytest", *chosen, *arguments.rest], cwd=ROOT).returncode
+
+
+def make_tasks(arguments) -> int:
+    """Write the task set of the Pocket Arena, all sites, for a seed, and say what it holds."""
+    from wr1_utils.tasks.arena import TASK_FILES, write_arena
+    from wr1_utils.tasks.task import load_tasks
+
+    if arguments.seed < 0:
+        raise SettingsError(f"--seed must be 0 or more, not {arguments.seed}.")
+    folder = Path(arguments.to or f"tasks-s{arguments.seed}")
+    if arguments.seed and folder.resolve() == project_path("data/tasks").resolve():
+        raise SettingsError("data/tasks holds the set of seed 0, on which results were made; give another folder with --to.")
+    left_out = write_arena(folder, arguments.seed)
+    for name in TASK_FILES:
+        print(f"{folder / name}: {len(load_tasks(folder / name))} tasks")
+    if arguments.seed:
+        print("No task asks for the same as one of the test tasks of seed 0.")
+    if left_out:
+        names = ", ".join(f"{name} {number}" for name, number in left_out.items())
+        print(f"{sum(left_out.values())} tasks were left out because their templates have nothing else to ask for: {names}.")
+    return 0
 
 
 def doctor(arguments) -> int:
@@ -69,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wr1", description="A kit to reproduce WebAgent-R1: web tasks in a real browser, behaviour cloning, M-GRPO.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    def add(name: str, command, text: str, after_interrupt: str = "nothing was left half done."):
-        one = commands.add_parser(name, help=text, description=text)
+    def add(name: str, command, text: str, after_interrupt: str = "nothing was left half done.", below=commands):
+        one = below.add_parser(name, help=text, description=text)
         one.set_defaults(command=command, after_interrupt=after_interrupt, rest=[])
         return one
 
@@ -80,6 +102,11 @@ def _parser() -> argparse.ArgumentParser:
         one = add(name, demo, text, resume)
         one.add_argument("--profile", default=profile, help=f"a name in data/profiles/ or the path of a .toml file (default: {profile})")
         one.add_argument("--seed", type=int, default=0, help="of sampling and training (default: 0)")
+    tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
+    one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
+              below=tasks.add_subparsers(metavar="COMMAND", required=True))
+    one.add_argument("--seed", type=int, required=True, help="another seed draws other tasks from the same templates")
+    one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
     one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
     one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
     one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")

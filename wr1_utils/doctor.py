@@ -117,7 +117,7 @@ def _benchmarks(browser: bool) -> list[Finding]:
     except importlib.metadata.PackageNotFoundError:
         pages = Finding("miniwob", "the package miniwob is not installed", False, True, "pip install -e . in this environment")
     unset = [name for name in _WEBARENA if not os.environ.get(name)]
-    webarena = f"addresses not set: {', '.join(unset)}" if unset else "addresses set; this version runs pocket and miniwob only"
+    webarena = f"addresses not set: {', '.join(unset)}" if unset else "addresses set; this version runs pocket, arena and miniwob only"
     return [Finding("pocket", "runs in this process" if browser else wait, browser, True, "see browser above"), pages, Finding("webarena", webarena, good=False)]
 
 

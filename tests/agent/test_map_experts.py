@@ -1,92 +1,29 @@
 """The experts of the sites `map` and `wikipedia` solve their tasks in a real browser; what is nearly right is worth nothing."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from wr1_utils.agent import map_experts, pocket_experts
-from wr1_utils.agent.experts import ExpertError, exit_with
-from wr1_utils.settings import load_settings
 from wr1_utils.tasks.map_templates import TEMPLATES, seed_land
-from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.templates import make_tasks
-from wr1_utils.web.actions import parse_reply
-from wr1_utils.web.browser import Browser
-from wr1_utils.web.episode import Episode
-from wr1_utils.web.loop import run
 
 TASKS = sum(make_tasks(TEMPLATES, 0), [])
 ONE_EACH = {task.intent_template_id: task for task in TASKS}
-PAGE_CHARACTERS, REPLY_CHARACTERS = 1_600, 340       # about 500 and 96 tokens
-AT_ONCE = 8
 
 
 def test_every_template_has_an_expert():
     assert set(map_experts.EXPERTS) == {template.name for template in TEMPLATES}
+    assert map_experts.EXPERTS.items() <= pocket_experts.EXPERTS.items()
 
 
-def play(episodes):
-    """Plays (task, what to do one after the other, as tasks) each: (score, turns, longest page, longest reply), or what went wrong.
-
-    The episode is scored for its own task; it ends where the last thing ends, at once if there is none.
-    """
-    settings = load_settings("laptop")
-
-    async def one(browser, place, task, parts):
-        episode, memory, page, longest, parts = Episode(browser, place, task, 0, settings), {}, 0, 0, list(parts)
-        try:
-            observation = await episode.reset()
-            for _ in range(settings.episode.turn_limit * max(1, len(parts))):
-                reply = pocket_experts.reply(parts[0], episode.intent, observation, memory) if parts else exit_with("done", "done")
-                while len(parts) > 1 and parse_reply(reply).call == "exit":
-                    parts.pop(0)
-                    memory = {}
-                    reply = pocket_experts.reply(parts[0], episode.intent, observation, memory)
-                page, longest = max(page, len(observation.text)), max(longest, len(reply))
-                result = await episode.step(reply)
-                if result.error:
-                    return result.error
-                if result.done:
-                    return await episode.score(), episode.steps, page, longest
-                observation = result.observation
-            return "turn limit"
-        except ExpertError as error:
-            return str(error)
-        finally:
-            await episode.close()
-
-    async def everyone():
-        place, browser, some = PocketArena(), Browser(settings.browser), asyncio.Semaphore(AT_ONCE)
-        place.start()
-
-        async def in_turn(task, parts):
-            async with some:
-                return await one(browser, place, task, parts)
-
-        try:
-            return await asyncio.gather(*(in_turn(*episode) for episode in episodes))
-        finally:
-            await browser.stop()
-            place.stop()
-
-    return run(everyone())
-
-
-def check(tasks):
-    outcomes = dict(zip([task.task_id for task in tasks], play([(task, [task]) for task in tasks])))
-    assert not {task_id: outcome for task_id, outcome in outcomes.items() if outcome[0] != 1.0}
-    assert max(outcome[2] for outcome in outcomes.values()) <= PAGE_CHARACTERS
-    assert max(outcome[3] for outcome in outcomes.values()) <= REPLY_CHARACTERS
-
-
-def test_one_task_of_each_template_is_solved():
-    check(ONE_EACH.values())
+def test_one_task_of_each_template_is_solved(check_experts):
+    check_experts(ONE_EACH.values(), reply=340)
 
 
 @pytest.mark.slow
-def test_every_task_is_solved():
-    check(TASKS)
+def test_every_task_is_solved(check_experts):
+    check_experts(TASKS, reply=340)
 
 
 # --- what is nearly right --------------------------------------------------------------------------------------------------------
@@ -145,7 +82,7 @@ def near_misses():
 
 
 @pytest.mark.slow
-def test_what_is_nearly_right_is_worth_nothing():
+def test_what_is_nearly_right_is_worth_nothing(play):
     episodes = near_misses()
     outcomes = dict(zip(episodes, play(episodes.values())))
-    assert not {name: outcome for name, outcome in outcomes.items() if outcome[0] != 0.0}
+    assert not {name: outcome for name, outcome in outcomes.items() if outcome.score != 0.0}

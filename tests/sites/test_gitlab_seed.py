@@ -106,3 +106,8 @@ def test_the_main_user_has_things_to_do():
 def test_slugs_and_ids_of_commits():
     assert slug_of(" Frost & warning: 3! ") == "frost-warning-3"
     assert commit_sha(1, 2, "x") == commit_sha(1, 2, "x") != commit_sha(1, 3, "x") and len(commit_sha(1, 2, "x")) == 8
+
+
+def test_milestones_of_each_project_have_days_of_their_own():
+    assert not rows("SELECT title FROM milestones GROUP BY title, due HAVING count(*) > 1")
+    assert not rows(f"SELECT title FROM milestones WHERE (state = 'closed') <> (due < '{TODAY}')")

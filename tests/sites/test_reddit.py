@@ -87,6 +87,16 @@ def test_a_post_shows_its_comments_as_threads(visit):
     assert 'class="replies" hidden' in html and "data-replies=" in html and 'aria-expanded="false"' in html
 
 
+def test_the_front_page_leads_to_the_other_sites_and_back_is_a_tab_away(visit, visitor):
+    for response in (visit("/"), visitor("reddit", logged_in=False)("/?sort=top")):
+        links = dict(re.findall(r'<a href="([^"]+)" target="_blank" rel="noopener">([^<]+)</a>', response.text))
+        assert list(links.values()) == ["Pocket Shop", "Pocket Git", "Pocket Map", "Pocket Wiki"]
+        for address, name in links.items():
+            site = re.fullmatch(r"http://(\w+)\.localhost/", address)[1]
+            assert f"<title>{name}: " in visitor(site)("/").text
+    assert "Other sites" not in visit("/subscribed").text and "Other sites" not in visit("/f/books").text
+
+
 @pytest.mark.parametrize("query", ["page=0", "page=-1", "page=999", "page=99999999999", "page=x", "sort=nonsense",
                                    "page=%F0%9F%98%80", "sort=&page="])
 def test_odd_queries_give_the_usual_page(visit, query):
@@ -97,6 +107,7 @@ def test_odd_queries_give_the_usual_page(visit, query):
 
 def test_search_finds_posts_and_forums(visit):
     text = visit("/search?q=TOMATO+tired").text
+    assert "<h1>Results for TOMATO tired</h1>" in text
     assert "What helps tired tomato plants?" in text and len(listed(visit("/search?q=TOMATO+tired"))) == 1
     response = visit("/search?q=book")
     assert 'href="/f/books">f/books<' in response.text and "?q=book&amp;sort=top" in response.text

@@ -5,7 +5,7 @@ import collections
 import pytest
 
 from wr1_utils.settings import SettingsError, load_settings
-from wr1_utils.tasks import open_place, spread, test_tasks as held_out, train_tasks
+from wr1_utils.tasks import benchmark_expert, open_place, spread, test_tasks as held_out, train_tasks
 
 
 def test_no_task_is_in_both_sets():
@@ -30,3 +30,14 @@ def test_limits_are_spread_over_the_templates_and_repeatable():
 def test_an_unknown_benchmark_is_named_with_its_neighbour():
     with pytest.raises(SettingsError, match="miniwob"):
         open_place(load_settings("laptop"), "miniwop")
+
+
+def test_the_arena_is_a_benchmark_of_its_own():
+    settings = load_settings("laptop", **{"tasks.benchmarks": ("pocket", "arena")})
+    train, test = train_tasks(settings), held_out(settings)
+    assert collections.Counter(t.benchmark for t in test) == {"pocket": 97, "arena": 165}
+    assert collections.Counter(t.benchmark for t in train) == {"pocket": 321, "arena": 647}
+    assert len({t.task_id for t in train + test}) == len(train + test)
+    assert not {t.intent for t in train} & {t.intent for t in test}              # of neither benchmark in the other's
+    assert open_place(settings, "arena").site_urls.keys() == open_place(settings, "pocket").site_urls.keys()
+    assert benchmark_expert("arena") is benchmark_expert("pocket")

@@ -167,7 +167,8 @@ def _add_project(database, rng: random.Random, place: str, star_count: int, user
     _add_members(database, "project", project, roles, users)
     add_labels(database, project)
     for title, due, state in MILESTONES:
-        database.execute("INSERT INTO milestones (project, title, due, state) VALUES (?,?,?,?)", (project, title, due, state))
+        day = datetime.date.fromisoformat(due) - datetime.timedelta(days=2 * project)          # each project has days of its own
+        database.execute("INSERT INTO milestones (project, title, due, state) VALUES (?,?,?,?)", (project, title, day.isoformat(), state))
     roles = {**(GROUPS[space][3] if space in GROUPS else {}), **roles}
     members = [users[username] for username in roles]
     readers = members if visibility == "Private" else list(users.values())

@@ -31,6 +31,7 @@ FIELDS = {                                    # field → pattern (also checked 
     "text": (r"[\s\S]{1,200}", "Comment must not be empty."),
 }
 DELETED = "[deleted]"
+OTHER_SITES = {"shopping": "Pocket Shop", "gitlab": "Pocket Git", "map": "Pocket Map", "wikipedia": "Pocket Wiki"}    # site → its own name
 
 
 def _wrong(form: dict[str, str], *fields: str) -> str:
@@ -53,7 +54,8 @@ def _listing(request: Request, template: str, title: str, where: str, *values, *
 
 
 async def _home(request: Request) -> Response:
-    return _listing(request, "home.html", "Front page", "1")
+    others = {name: request.url.replace(hostname=f"{site}.localhost", path="/", query="") for site, name in OTHER_SITES.items()}
+    return _listing(request, "home.html", "Front page", "1", others=others)
 
 
 @signed_in
@@ -67,7 +69,7 @@ async def _search(request: Request) -> Response:
         return page(request, "search.html", "Search", error="Type a word to search for.", rows=[])
     forums = rows(request, f"SELECT name FROM forums WHERE {' OR '.join('instr(name, ?)' for _ in words)} ORDER BY name LIMIT 5", *words)
     where = " AND ".join("instr(lower(p.title || ' ' || p.body), ?)" for _ in words)
-    return _listing(request, "search.html", f"Results for {' '.join(words)}", where, *words, forums=forums)
+    return _listing(request, "search.html", f"Results for {asked(request, 'q')}", where, *words, forums=forums)
 
 
 async def _suggest(request: Request) -> Response:

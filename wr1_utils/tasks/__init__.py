@@ -7,12 +7,12 @@ import random
 from wr1_utils.settings import Settings, SettingsError, near_miss, project_path
 from wr1_utils.tasks.task import Task, load_tasks
 
-BENCHMARKS = ("pocket", "miniwob")
+BENCHMARKS = ("pocket", "arena", "miniwob")  # the Pocket Arena's shop alone, all its sites, MiniWoB++
 
 
 def open_place(settings: Settings, benchmark: str):
     """The running place of a benchmark (see `Place` in web/episode.py), not yet started."""
-    if benchmark == "pocket":
+    if benchmark in ("pocket", "arena"):
         from wr1_utils.tasks.pocket import PocketArena
 
         return PocketArena(port=settings.sites.port)
@@ -25,7 +25,7 @@ def open_place(settings: Settings, benchmark: str):
 
 def benchmark_expert(benchmark: str):
     """The benchmark's scripted expert: (task, intent, observation, memory) → reply text."""
-    if benchmark == "pocket":
+    if benchmark in ("pocket", "arena"):
         from wr1_utils.agent import pocket_experts as experts
     else:
         from wr1_utils.agent import miniwob_experts as experts
@@ -45,8 +45,8 @@ def test_tasks(settings: Settings) -> list[Task]:
 def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Task]:
     tasks: list[Task] = []
     for benchmark in settings.tasks.benchmarks:
-        if benchmark == "pocket":
-            found = load_tasks(project_path(f"data/tasks/pocket_{split}.json"))
+        if benchmark in ("pocket", "arena"):
+            found = load_tasks(project_path(f"data/tasks/{benchmark}_{split}.json"))
         elif benchmark == "miniwob":
             from wr1_utils.tasks.miniwob import make_tasks
 

@@ -1,6 +1,7 @@
 """The Pocket Arena as a place for episodes: the local sites, a world for each episode, and scoring in WebArena's format.
 
-The tasks are on disk, `data/tasks/pocket_train.json` and `pocket_test.json`, as ``python -m wr1_utils.tasks.pocket`` writes them.
+It is the place of two benchmarks. The tasks of `pocket`, the shop alone, are on disk, `data/tasks/pocket_train.json` and `pocket_test.json`, as
+``python -m wr1_utils.tasks.pocket`` writes them; those of `arena`, all sites, are made in `tasks/arena.py`.
 
 Deviation from WebArena: program_html is looked up in a page of its own, so the agent's page is never touched by scoring.
 """
@@ -21,7 +22,7 @@ TASK_FILES = ("pocket_train.json", "pocket_test.json")
 
 
 class PocketArena:
-    """The benchmark `pocket`: one server for all sites and episodes; each episode gets a world of its own."""
+    """The benchmarks `pocket` and `arena`: one server for all sites and episodes; each episode gets a world of its own."""
 
     name = "pocket"
     hidden: tuple[str, ...] = ()

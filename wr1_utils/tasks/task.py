@@ -59,7 +59,8 @@ class Task:
 
     @property
     def benchmark(self) -> str:
-        return "miniwob" if self.sites == ("miniwob",) else "pocket"
+        """Where its results are counted: `miniwob` by its site, `arena` by its id, and `pocket`, the shop alone, otherwise."""
+        return "miniwob" if self.sites == ("miniwob",) else "arena" if self.task_id.startswith("arena.") else "pocket"
 
     @property
     def site(self) -> str:

@@ -6,7 +6,7 @@ account, the list of reviews …), so that doing more than was asked fails too.
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from wr1_utils.tasks.task import Task
@@ -46,26 +46,34 @@ def state(site: str, *checks: tuple[str, str, str]) -> dict:
         {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"exact_match": wanted}} for path, locator, wanted in checks])
 
 
-def make_tasks(templates: Iterable[Template], seed: int = 0) -> tuple[list[Task], list[Task]]:
+def make_tasks(templates: Iterable[Template], seed: int = 0, prefix: str = "pocket", without: Collection = ()) -> tuple[list[Task], list[Task]]:
     """The training tasks and the test tasks; the same for the same seed. No filling, and no intent, is in both.
 
-    Raises ValueError for a template that has fewer fillings than it is to have tasks.
+    `prefix` begins their ids. No task is made whose `what_is_asked` is in `without`; a template that has too few fillings beside them gets
+    fewer tasks, training tasks first. Raises ValueError for a template that has too few without that.
     """
     train: list[Task] = []
     test: list[Task] = []
     for template in templates:
         rng = random.Random(f"{seed} {template.name}")
-        fillings = list({tuple(filling.items()): filling for filling in template.fillings(rng)}.values())
+        every = {tuple(filling.items()): filling for filling in template.fillings(rng)}.values()
+        fillings = [filling for filling in every if what_is_asked(template.name, filling) not in without]
         rng.shuffle(fillings)
         needed = template.train + template.test
-        if len(fillings) < needed:
-            raise ValueError(f"the template {template.name} has {len(fillings)} fillings; {needed} are needed")
-        for index, filling in enumerate(fillings[:needed]):
-            is_test = index >= template.train
+        if len(every) < needed:
+            raise ValueError(f"the template {template.name} has {len(every)} fillings; {needed} are needed")
+        trained = max(0, template.train - max(0, needed - len(fillings)))
+        for index, filling in enumerate(fillings[:trained + template.test]):
+            is_test = index >= trained
             split = "train" if not is_test else "seen_template" if template.train else "unseen_template"
-            task = _make_task(template, filling, rng.choice(template.phrasings), split, f"pocket.{template.name}.{index}")
+            task = _make_task(template, filling, rng.choice(template.phrasings), split, f"{prefix}.{template.name}.{index}")
             (test if is_test else train).append(task)
     return train, test
+
+
+def what_is_asked(template: str, filling: dict) -> tuple[str, tuple[str, ...]]:
+    """The same for two tasks that ask for the same: the template's name and the filling's values, in whatever order they stand."""
+    return template, tuple(sorted(map(str, filling.values())))
 
 
 def _make_task(template: Template, filling: dict, phrasing: str, split: str, task_id: str) -> Task:

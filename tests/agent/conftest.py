@@ -1,0 +1,99 @@
+"""The experts in a real browser, through the same grammar and pages as the agent: the fixtures `play` and `check_experts`."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from wr1_utils.agent import pocket_experts
+from wr1_utils.agent.experts import ExpertError, click, exit_with, need
+from wr1_utils.settings import load_settings
+from wr1_utils.tasks.pocket import PocketArena
+from wr1_utils.web.actions import parse_reply
+from wr1_utils.web.browser import Browser
+from wr1_utils.web.episode import Episode
+from wr1_utils.web.loop import run
+
+AT_ONCE = 8
+
+
+@dataclass
+class Played:
+    score: float | None = None       # None: it did not come to an end
+    fault: str = ""                  # what went wrong
+    actions: list = field(default_factory=list)   # of each turn the action, None for one without
+    page: int = 0                    # the longest, in characters
+    reply: int = 0
+
+
+async def _episode(browser, place, settings, task, parts, between) -> Played:
+    episode, memory, parts, played = Episode(browser, place, task, 0, settings), {}, list(parts), Played()
+    try:
+        observation = await episode.reset()
+        for _ in range(settings.episode.turn_limit * max(1, len(parts))):
+            reply = pocket_experts.reply(parts[0], parts[0].intent, observation, memory) if parts else exit_with("done", "done")
+            while len(parts) > 1 and parse_reply(reply).call == "exit":
+                parts.pop(0)
+                memory = {}
+                reply = click(need(observation, "link", between)) if between else pocket_experts.reply(parts[0], parts[0].intent, observation, memory)
+            played.actions.append(parse_reply(reply).action)
+            played.page, played.reply = max(played.page, len(observation.text)), max(played.reply, len(reply))
+            result = await episode.step(reply)
+            if result.error:
+                played.fault = result.error
+                return played
+            if result.done:
+                played.score = await episode.score()
+                return played
+            observation = result.observation
+        played.fault = "turn limit"
+    except ExpertError as error:
+        played.fault = str(error)
+    finally:
+        await episode.close()
+    return played
+
+
+@pytest.fixture(scope="session")
+def play():
+    """Plays (task, what to do one after the other, as tasks) each, and gives what came of each, in their order.
+
+    An episode is scored for its own task and ends with the last thing done, at once if there is none. `between`: the link to click between two.
+    """
+    def episodes(pairs, between=""):
+        settings = load_settings("laptop")
+
+        async def everyone():
+            place, browser, some = PocketArena(), Browser(settings.browser), asyncio.Semaphore(AT_ONCE)
+            place.start()
+
+            async def in_turn(task, parts):
+                async with some:
+                    return await _episode(browser, place, settings, task, parts, between)
+
+            try:
+                return await asyncio.gather(*(in_turn(task, parts) for task, parts in pairs))
+            finally:
+                await browser.stop()
+                place.stop()
+
+        return run(everyone())
+
+    return episodes
+
+
+@pytest.fixture(scope="session")
+def check_experts(play):
+    """Checks that the experts solve all the tasks, on pages and with replies of at most so many characters; gives what came of each.
+
+    1 600 characters of a page are about 500 tokens, 340 of a reply about 96.
+    """
+    def check(tasks, page=1_600, reply=None):
+        tasks = list(tasks)
+        outcomes = play([(task, [task]) for task in tasks])
+        assert not [(task.task_id, outcome) for task, outcome in zip(tasks, outcomes) if outcome.score != 1.0]
+        assert max(outcome.page for outcome in outcomes) <= page
+        assert reply is None or max(outcome.reply for outcome in outcomes) <= reply
+        return outcomes
+
+    return check
