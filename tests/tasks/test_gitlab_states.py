@@ -37,7 +37,7 @@ def browser():
 
 
 def score(arena, browser, task, posts, answer="done"):
-    """The score of an episode that sent these forms, (address, fields) each (fields None: opened a page), and ended where the last leads."""
+    """The score of an episode that sent these forms, (address, fields) each (fields None: opened it), and ended where the last leads."""
     async def play():
         visit = arena.enter(task, 0)
         context = await browser.open(headers=visit.headers, cookies=visit.cookies, viewport=arena.viewport)
