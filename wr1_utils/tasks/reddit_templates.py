@@ -3,7 +3,6 @@
 A change of state is compared with the whole post and its comments, and with the listing that it could have changed beside it.
 """
 
-import random
 from collections.abc import Callable
 
 from wr1_utils.sites.reddit import SORTS
