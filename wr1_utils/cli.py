@@ -16,7 +16,8 @@ from wr1_utils.settings import ROOT, SettingsError, project_path
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
-    os.environ["WR1_COMMAND"] = " ".join(["wr1", *(sys.argv[1:] if argv is None else argv)])  # for the stamps of what it makes
+    words = [os.path.basename(word) if os.path.isabs(word) else word for word in (sys.argv[1:] if argv is None else argv)]
+    os.environ["WR1_COMMAND"] = " ".join(["wr1", *words])  # for the stamps of what it makes, which hold no path of this machine
     try:
         return arguments.command(arguments)
     except WR1Error as error:
