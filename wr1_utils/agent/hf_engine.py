@@ -120,8 +120,7 @@ class HFPolicy:
         """Takes in new requests and writes up to `tokens` tokens of every reply in progress; returns those that ended.
 
         The model is in evaluation mode while replies are in progress and gets its mode back after the last one. So do torch's
-        threads: half of the cores are left to the browser, or each of torch's small steps waits for a core (2 cores: 13 turns/s
-        with two threads, 17 with one).
+        threads: half of the cores are left to the browser, which is faster on two (results/LOG.md).
         """
         if self._before is None:
             self._before = self.model.training, torch.get_num_threads()

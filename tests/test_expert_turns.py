@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from wr1_utils.analysis.expert_turns import turn_table
+from wr1_utils.expert_turns import turn_table
 from wr1_utils.analysis.tables import write_table
 
 

@@ -1,4 +1,4 @@
-"""How long the tasks of the benchmark `arena` are: its experts play all of them once. ``python -m wr1_utils.analysis.expert_turns`` writes
+"""How long the tasks of the benchmark `arena` are: its experts play all of them once. ``python -m wr1_utils.expert_turns`` writes
 `results/arena/turns.csv` with its twins and, beside them, `environment.json`.
 """
 
@@ -33,7 +33,7 @@ def turn_table(tasks: list[Task], trajectories: list[Trajectory]) -> pd.DataFram
 
 def play_all(folder: Path) -> list[Trajectory]:
     """Plays all tasks once at the limits of the profile laptop, writes the table and the stamp into `folder`, and gives the episodes not solved."""
-    os.environ.setdefault("WR1_COMMAND", "python -m wr1_utils.analysis.expert_turns")
+    os.environ.setdefault("WR1_COMMAND", "python -m wr1_utils.expert_turns")
     settings = load_settings("laptop", **{"tasks.benchmarks": ("arena",), "rollout.episodes": EPISODES})
     stamp, tasks = environment_stamp(), train_tasks(settings) + test_tasks(settings)
     with Rollout(settings) as rollout:
