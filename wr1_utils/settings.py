@@ -90,6 +90,7 @@ class RLSettings:
     minibatches: int = 4  # optimizer steps on one batch of rollouts
     temperature: float = 1.0
     normalizer: Literal["paper", "constant"] = "paper"
+    draw: Literal["even", "middling"] = "even"  # which tasks a step takes: each in turn, or rather those of middling success
     save_every: int = 1  # steps between two checkpoints
     rows: Literal["tree", "turns"] = "tree"  # training rows: shared prefixes once, or one row a turn
 

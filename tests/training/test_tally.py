@@ -1,4 +1,4 @@
-"""An RL step's tasks and minibatches are functions of its number and seed; its metrics are worked out by hand."""
+"""An RL step's minibatches are a function of its number and seed; its metrics are worked out by hand."""
 
 import math
 
@@ -6,17 +6,8 @@ import pytest
 import torch
 
 from wr1_utils.training.packing import Sequence, build_row
-from wr1_utils.training.tally import Batch, Tally, deal, tasks_of_step
+from wr1_utils.training.tally import Batch, Tally, deal
 from wr1_utils.trajectory import Trajectory, Turn
-
-
-def test_every_task_comes_once_before_any_comes_again():
-    tasks = list("abcdefg")
-    drawn = [t for step in range(1, 8) for t in tasks_of_step(tasks, step, 4, seed=3)]
-    for start in range(0, 28, 7):
-        assert sorted(drawn[start : start + 7]) == tasks
-    assert tasks_of_step(tasks, 5, 4, seed=3) == drawn[16:20]
-    assert tasks_of_step(tasks, 1, 7, seed=4) != drawn[:7]
 
 
 def test_dealing_keeps_groups_whole_and_loses_nobody():

@@ -16,6 +16,7 @@ Deviations from the paper
   0.001, one); the profiles `paper-3b` and `paper-8b` hold the paper's.
 - Groups that are flat, or have fewer than two valid members, are counted and not trained on, the KL term included; the
   mean over trajectories is over those trained on.
+- The profiles of the small model draw tasks by their success so far (training/drawing.py).
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ from wr1_utils.settings import Settings, SettingsError
 from wr1_utils.tasks import train_tasks
 from wr1_utils.tasks.task import Task
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
+from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
-from wr1_utils.training.tally import Batch, Tally, deal, tasks_of_step
+from wr1_utils.training.tally import Batch, Tally, deal
 from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
@@ -125,7 +127,7 @@ class MGRPOTrainer(GRPOTrainer):
                 remove_unused_columns=False,
                 dataloader_pin_memory=False,
             ),
-            train_dataset=Dataset.from_dict({"prompt": [task.task_id for task in tasks]}),  # only counts the steps: see tasks_of_step
+            train_dataset=Dataset.from_dict({"prompt": [task.task_id for task in tasks]}),  # only counts the steps: see _tasks_of_step
             processing_class=tokenizer,
             callbacks=[MarkWhole()],
         )
@@ -144,7 +146,7 @@ class MGRPOTrainer(GRPOTrainer):
 
     def _new_step(self, step: int) -> None:
         rl, started = self.settings.rl, time.monotonic()
-        tasks = tasks_of_step(self.tasks, step, rl.tasks_per_step, self.settings.seed)
+        tasks = self._tasks_of_step(step)
         self.show(step - 1, rl.steps, f"rolling out {rl.tasks_per_step} × {rl.group_size}")
         trajectories = self.web.run(
             tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
@@ -153,6 +155,7 @@ class MGRPOTrainer(GRPOTrainer):
         write_trajectories(self.run.path(f"rollouts/step-{step:04d}.parquet"), trajectories)
         self.refused = 0
         groups = [trajectories[i : i + rl.group_size] for i in range(0, len(trajectories), rl.group_size)]
+        record_groups(self.run.path("groups.csv"), step, groups)
         advantages = [group_advantages([t.reward if t.valid else None for t in group]) for group in groups]
         trained = [
             [(t, a) for t, a in zip(group, adv) if t.valid and self._trainable(t)]
@@ -166,6 +169,13 @@ class MGRPOTrainer(GRPOTrainer):
         parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
         self.update_started = time.monotonic()
         self.minibatches = [self._batches(part) for part in parts]
+
+    def _tasks_of_step(self, step: int) -> list[Task]:
+        rl = self.settings.rl
+        if rl.draw == "even":
+            return even_tasks(self.tasks, step, rl.tasks_per_step, self.settings.seed)
+        rates = last_rates(self.run.path("groups.csv"), step)
+        return middling_tasks(self.tasks, step, rl.tasks_per_step, self.settings.seed, rates)
 
     def _trainable(self, trajectory: Trajectory) -> bool:
         """True if every turn can be trained exactly; otherwise the trajectory is refused, and why is printed."""

@@ -1,4 +1,4 @@
-"""What one RL step is made of and what is told of it: its minibatches, its tasks, and its row of metrics."""
+"""What one RL step is made of and what is told of it: its minibatches and its row of metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from wr1_utils.tasks.task import Task
 from wr1_utils.training.losses import k3_kl
 from wr1_utils.training.packing import TreeRow
 from wr1_utils.trajectory import Trajectory
@@ -21,20 +20,6 @@ class Batch:
     advantages: torch.Tensor
     weights: torch.Tensor
     ref_logp: torch.Tensor | None
-
-
-def tasks_of_step(tasks: list[Task], step: int, count: int, seed: int) -> list[Task]:
-    """The tasks of RL step `step` (from 1): the tasks in a seeded order, every one once before any comes again.
-
-    A function of its arguments alone, so a resumed run draws what an uninterrupted one would have drawn.
-    """
-    drawn, first = [], (step - 1) * count
-    for position in range(first, first + count):
-        if not drawn or position % len(tasks) == 0:
-            order = list(range(len(tasks)))
-            random.Random(f"{seed}/{position // len(tasks)}").shuffle(order)
-        drawn.append(tasks[order[position % len(tasks)]])
-    return drawn
 
 
 def deal(groups: list[list], parts: int, seed: int) -> list[list]:
