@@ -23,10 +23,11 @@ def test_tokenizer_gives_back_any_text(tokenizer):
         assert tokenizer.decode(tokenizer(text).input_ids) == text
 
 
-def test_ids_and_phrases_are_single_tokens_and_digits_stand_alone(tokenizer):
+def test_ids_and_phrases_are_single_tokens_and_numbers_are_cut_in_threes(tokenizer):
     for text in PHRASES + ["<|im_start|>", "<|im_end|>"] + ID_TOKENS + ELEMENT_TOKENS:
         assert len(tokenizer(text).input_ids) == 1, text
-    assert len(tokenizer("1234").input_ids) == 4
+    for number, groups in {"7": ["7"], " 42": ["Ġ42"], " 1016": ["Ġ1", "016"], "$152.00": ["$", "152", ".", "00"], "2025-03": ["2", "025", "-", "03"]}.items():
+        assert tokenizer.convert_ids_to_tokens(tokenizer(number).input_ids) == groups
     assert tokenizer.convert_ids_to_tokens(tokenizer("link Home [17]\n").input_ids)[-2:] == [" [17]", "Ċ"]
     reply = tokenizer('[7]</think>\n<answer>do(action="Click", element="7")</answer>').input_ids[3:]
     assert tokenizer.convert_ids_to_tokens(reply) == ["</think>\n<answer>", 'do(action="Click', '", element="7"', ")</answer>"]

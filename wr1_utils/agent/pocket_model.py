@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from wr1_utils.web.actions import ACTIONS
 
 IDS = 300                    # " [0]" … " [299]" are single tokens, and `", element="0"` … as they stand in an action
-MERGES = 3800                # BPE merges inside words
+MERGES = 4600                # BPE merges inside words
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 PHRASES = ["<think>", "</think>", "</think>\n<answer>", "<answer>", "</answer>", ')</answer>', '")</answer>', "# Note: ", "# Element:", "# Answer: ",
            ' = "', " | ", 'exit(message="', 'do(action="', '", argument="', '", element="', "** Simplified html **",
@@ -39,9 +39,10 @@ def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     """Byte-level BPE trained on `texts`; decode(encode(x)) == x for any text.
 
     Every word piece has a twin with a space before it, and both forms of a word are cut into the same pieces: `Lamp` is to be copied from ` Lamp` (a page)
-    into `"Lamp` (an argument). So merges are learned inside words only, and joining the space to the first piece is the last merge.
+    into `"Lamp` (an argument). So merges are learned inside words only, and joining the space to the first piece is the last merge. A number is cut
+    into groups of three digits from its right end, each one token: 1016 and 1017 share a 1 and then differ at once, which single digits do not.
     """
-    pieces = Regex(r" ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]|\s")        # digits and punctuation marks stand alone
+    pieces = Regex(r" ?\p{L}+| ?\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))| ?[^\s\p{L}\p{N}]|\s")  # punctuation marks stand alone
     learner = Tokenizer(models.BPE())
     learner.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r"\p{L}+"), "removed", invert=True),
                                                      pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
@@ -49,6 +50,7 @@ def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     learner.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=len(alphabet) + MERGES, initial_alphabet=alphabet, show_progress=False))
     state = json.loads(learner.to_str())["model"]
     merges = [tuple(merge) for merge in state["merges"]]
+    merges += [(number[:-1], number[-1]) for digits in (2, 3) for number in (f"{n:0{digits}d}" for n in range(10**digits))]
     words = alphabet + [left + right for left, right in merges]
     starts = [piece for piece in words if len(piece) > 1 or "!" <= piece <= "~"]
     tokens = list(dict.fromkeys(SPECIAL + words + [SPACE + piece for piece in starts]))

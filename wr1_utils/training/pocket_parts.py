@@ -53,7 +53,7 @@ NOT_FOUND = leave("N/A", "not found")
 def named(rng: random.Random, text: str) -> str:
     """A label or a value inside an instruction: bare, quoted, rarely in lower case."""
     roll = rng.random()
-    if roll < 0.03:
+    if roll < 0.08:
         return text.lower()
     return text if roll < 0.4 else f'"{text}"' if roll < 0.9 else f"'{text}'"
 
@@ -78,6 +78,14 @@ def _click_text(rng: random.Random, item: Item, named_role: bool) -> str:
 
 
 def click(rng: random.Random, labels: Labels) -> Part:
+    if rng.random() < 0.12:                  # one of many that differ in a number only
+        items = [Item("link", label) for label in labels.series(rng.randint(2, 8))]
+        item = rng.choice(items)
+        part = click_on(rng, item, False, [[Line([other]) for other in items]])
+        if rng.random() < 0.6:
+            verb = rng.choice(["open", "go to", "show", "click", "view"])
+            part.text = f"{verb} {item.label.lower()}"
+        return part
     item = random_item(rng, pick(rng, {r: w for r, w in ROLES.items() if r not in ("textbox", "select")}), labels.new())
     item.state = [s for s in item.state if s != "disabled"]
     needs, named_role = [[Line([item])]], rng.random() < 0.4

@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from wr1_utils.runs import environment_stamp
 from wr1_utils.training import pocket_tasks
+from wr1_utils.training.pocket_lookup import lookup
 from wr1_utils.training.pocket_parts import SKILL_NAMES
 from wr1_utils.training.pretrain import Pretraining
 
@@ -34,13 +35,13 @@ def greedy_replies(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, 
 def held_out(seed: int, number: int, lines: int, skill: str | None = None) -> list[pocket_tasks.Sample]:
     """Samples in the agent's format that no training step draws (training seeds its random numbers otherwise)."""
     rng = random.Random(f"{seed} held out {lines} {skill}")
-    return [pocket_tasks.deployment(rng, lines, skill) for _ in range(number)]
+    return [lookup(rng, lines) if skill == "lookup" else pocket_tasks.deployment(rng, lines, skill) for _ in range(number)]
 
 
 def evaluate(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, seed: int, number: int) -> list[dict]:
     """Rows for a table: skill, lines of the page, samples, and how many replies had the right action (`actions`, the text of <answer>) and were
     right to the letter, thought included (`replies`). `mixed` rows hold all skills as they come in training, tasks of several parts with them."""
-    plans = [("mixed", lines) for lines in (10, 30, 60)] + [(skill, 30) for skill in sorted(SKILL_NAMES)]
+    plans = [("mixed", lines) for lines in (10, 30, 60)] + [(skill, 30) for skill in sorted([*SKILL_NAMES, "lookup"])]
     rows = []
     for skill, lines in plans:
         samples = held_out(seed, number, lines, None if skill == "mixed" else skill)

@@ -4,7 +4,7 @@ A task is one to four parts joined by words such as "then"; after
 the last, the reply is an exit. Phrasings and labels are random, so that what is learned is to read the page and to follow the instruction. No task
 and no demonstration of MiniWoB++ or of the Pocket Arena is used.
 
-Three formats, all as chat messages:
+Three formats, all as chat messages (a fourth, `lookup`, is in pocket_lookup.py):
 * `first`: one page and `Click "label"` some times over, for the first steps of training.
 * `deployment`: what the agent meets. The task, then the page; earlier pages replaced by the placeholder. One reply, the last, is trained.
 * `dense`: one page and then many instructions with replies, all trained: more to learn from each page, for the first part of training.
@@ -38,7 +38,8 @@ def compatible(parts: list[Part]) -> bool:
     return True
 
 
-def _wrap(rng: random.Random, text: str) -> str:
+def wrap(rng: random.Random, text: str) -> str:
+    """The instruction as a sentence: mostly with a capital, now and then with a full stop or a polite beginning."""
     text = text if rng.random() < 0.25 else text[:1].upper() + text[1:]
     if rng.random() < 0.06:
         text = rng.choice(["Please ", "Now ", "I want you to ", "You should "]) + text[:1].lower() + text[1:]
@@ -76,7 +77,7 @@ def draw_task(rng: random.Random, labels: Labels) -> tuple[str, list[Part]]:
         texts.append(rng.choice(["report it", "answer with what was noted", "tell me the noted value", f"give the {what}", f"answer with the {what}"]))
     joiner = rng.choice([" then ", ", then ", " and then ", " and ", ". Then ", ", ", "; "])
     text = joiner.join(texts[:-1]) + rng.choice([joiner, " and ", " then ", ", and finally "]) + texts[-1] if len(texts) > 1 else texts[0]
-    return _wrap(rng, text), parts
+    return wrap(rng, text), parts
 
 
 def first(rng: random.Random, lines: int) -> Sample:
@@ -116,13 +117,23 @@ def dense(rng: random.Random, lines: int) -> Sample:
     if not parts:
         return dense(rng, lines)
     joiner = rng.choice([" then ", ", then ", " and ", ". Then ", ", ", "; "])
-    tasks = [_wrap(rng, joiner.join(part.text for part in parts))] if together else [_wrap(rng, part.text) for part in parts]
+    tasks = [wrap(rng, joiner.join(part.text for part in parts))] if together else [wrap(rng, part.text) for part in parts]
     messages = [{"role": "system", "content": SYSTEM_PROMPT}]
     for turn, part in enumerate(parts):
         task = f"Task: {tasks[turn]}" if turn < len(tasks) else "next"
         messages.append({"role": "user", "content": f"{task}\n{page.text()}" if turn == 0 else task})
         messages.append({"role": "assistant", "content": part.answer([])})
     return Sample("dense", messages, train_all=True)
+
+
+def as_episode(text: str, replies: list[str], page: Page, answer: str, skill: str) -> Sample:
+    """The agent's context after `replies`, with `page` now and earlier pages replaced by the placeholder; `answer`, the last reply, is trained."""
+    messages = [{"role": "system", "content": SYSTEM_PROMPT}]
+    for turn, earlier in enumerate([*replies, answer]):
+        content = PLACEHOLDER if turn < len(replies) else page.text()
+        messages.append({"role": "user", "content": f"Task: {text}\n{content}" if turn == 0 else content})
+        messages.append({"role": "assistant", "content": earlier})
+    return Sample(skill, messages, train_all=False)
 
 
 def deployment(rng: random.Random, lines: int, skill: str | None = None) -> Sample:
@@ -136,20 +147,12 @@ def deployment(rng: random.Random, lines: int, skill: str | None = None) -> Samp
     replies: list[str] = []
     wanted = 0 if skill else rng.randrange(len(parts) + (not parts[-1].ends and rng.random() < 0.4) + bool(scrolls))
 
-    def sample(page: Page, answer: str, name: str) -> Sample:
-        messages = [{"role": "system", "content": SYSTEM_PROMPT}]
-        for turn, earlier in enumerate([*replies, answer]):
-            content = PLACEHOLDER if turn < len(replies) else page.text()
-            messages.append({"role": "user", "content": f"Task: {text}\n{content}" if turn == 0 else content})
-            messages.append({"role": "assistant", "content": earlier})
-        return Sample(name, messages, train_all=False)
-
     if scrolls and not skill:
         page = random_page(rng, labels, lines, [])
         page.more = True
         number_page(rng, page)
         if wanted == 0:
-            return sample(page, reply('do(action="Scroll Down")'), "scroll")
+            return as_episode(text, replies, page, reply('do(action="Scroll Down")'), "scroll")
         replies.append(reply('do(action="Scroll Down")'))
     page = None
     for at, part in enumerate(parts):
@@ -164,7 +167,7 @@ def deployment(rng: random.Random, lines: int, skill: str | None = None) -> Samp
             number_page(rng, page)
         answer = part.answer([])
         if len(replies) == wanted:
-            return sample(page, answer, part.skill)
+            return as_episode(text, replies, page, answer, part.skill)
         replies.append(answer)
         if part.effect:
             part.effect()
@@ -172,4 +175,4 @@ def deployment(rng: random.Random, lines: int, skill: str | None = None) -> Samp
             page = None
     page = page or random_page(rng, labels, lines, [])
     number_page(rng, page)
-    return sample(page, DONE, "done")
+    return as_episode(text, replies, page, DONE, "done")

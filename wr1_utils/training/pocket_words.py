@@ -56,6 +56,20 @@ under undo union unit up update upload upper urgent use user user username vacuu
 view village vintage violet visible visit voice volume vote walk wall wallet walnut warm warning wash watch water wave way weather web
 wednesday week weight welcome west wheat wheel white wide width wild wind window wine wing winter wire wish with wood wooden wool word
 work world wrap write yard year yellow yes yesterday you your zero zone
+airport apartment approve apron assigned assignee author backpack bakery barrier basil beige bicycle birch blender bluetooth bookmark boots bread
+broken bronze bucket bus buy cafe cargo carbon cedar change cheap cheaper cheapest chess circuit clear clerk clever clinic clone closed coach collar
+comments commits committee compass conference consumer cooking coordinates coral cork cost crimson cross crossing crystal dense disabled distance
+docs dozen dusty eager elevation ember emerald enamel engineer evening expensive explain faded fails favorites feather fern ferry film finder firm
+fitness flute fork frosty frozen function gallery gardening gentle ginger glossary golden grade handy hazel helmet highest hiking hospital hostel hours
+indigo inventory jade jasmine keeps kind landmark lane lantern latitude lavender library lighting lilac little lively longitude loud lowest lucky
+maintainer maker maple mark maroon mayor meadow mellow members merged meters mill minutes misty module modest mosaic motel museum narrow nearby nearest
+newest newsletter noble noodle notes oldest opened operator orders organic packed paddle painter parser patient pebble pending pharmacy photography
+pickup pier pixel planner planter platform plaza plush points polished pottery pouch predict printer processing proud pump purse put puzzle quarter
+quartz racket rapid rated ready rebuild refunded reliable rental restaurant returned revenue reviewer ripple risk robin royal rustic saddle salmon
+satin scissors scout sculpture search sellers shelter shipped shovel shrine simulator siren slate sleek sorted sparrow spatula spiral spruce stable
+stadium stars station steady stitched stores stroller sturdy summit sunny supplier swift tags tell tender terrace tests theater tidy timber timetable
+tiny topaz torch tourist town tracker trail translator travels tripod tulip turquoise urban vanilla velvet version visibility visitor vivid wander watch
+weaver whistle wicker willow wiki woven wrench zip
 """.split()
 _NAMES = """
 Alice Anna Bella Ben Carla Carlos Clara Daniel David Diana Elena Emma Erik Eva Felix Fiona Frank Grace Hana Helen Henry Hugo Ida Ivan

@@ -20,14 +20,17 @@ from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from wr1_utils.agent.pocket_model import ID_TOKENS, build_model, build_tokenizer
 from wr1_utils.training import pocket_tasks
+from wr1_utils.training.pocket_lookup import lookup
 from wr1_utils.training.pocket_words import WORDS
+
+LOOKUP = 0.3  # share of the samples in the agent's format that find a thing by way of several pages
 
 
 @dataclass(frozen=True)
 class Pretraining:
     """What one run is made of. `tokens` counts trained positions including padding; the learning rate falls to zero as a cosine over them."""
     seed: int = 0
-    tokens: int = 13_000_000
+    tokens: int = 20_000_000
     tokens_per_step: int = 4_000
     learning_rate: float = 2e-3
     warmup_steps: int = 100
@@ -89,7 +92,8 @@ def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: in
     if step < config.sequence_steps:
         return _repeated(config, rng, len(tokenizer))
     lines, first, dense = mix(config, done)
-    make = pocket_tasks.first if rng.random() < first else pocket_tasks.dense if rng.random() < dense else pocket_tasks.deployment
+    make = (pocket_tasks.first if rng.random() < first else pocket_tasks.dense if rng.random() < dense
+            else lookup if rng.random() < LOOKUP else pocket_tasks.deployment)
     size = rng.randint(3, rng.randint(3, lines))
     rows: list[tuple[list[int], list[bool]]] = []
     longest = 0
