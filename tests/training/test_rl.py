@@ -83,7 +83,9 @@ def test_reward_rises_and_every_step_is_told(settings, game):
     assert (run.folder.parent / f"{run.name}.old").is_dir()
 
 
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(settings, game, monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize("draw", ["even", "middling"])
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, settings, game, monkeypatch, capsys, tmp_path):
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, draw=draw))
     whole = final_weights(rl.train_rl(settings, "r1_zero"))
     other = dataclasses.replace(settings, results=str(tmp_path / "again"), checkpoints=str(tmp_path / "again-weights"))
     monkeypatch.setattr(rl, "Rollout", lambda s: GuessingGame(s, stop_after=4))

@@ -20,8 +20,8 @@ def test_dealing_keeps_groups_whole_and_loses_nobody():
     assert deal([], 2, seed=0) == [[], []]
 
 
-def trajectory(status, reward, turns, benchmark="pocket"):
-    turn = Turn("u", "t", "page", [1, 2], [3, 4], [-1.0, -1.0], "r", "", "", 0.1, 0.1)
+def trajectory(status, reward, turns, benchmark="pocket", error=""):
+    turn = Turn("u", "t", "page", [1, 2], [3, 4], [-1.0, -1.0], "r", "", error, 0.1, 0.1)
     about = dict(run="r", site="shopping", template="t", split="train", intent="i", group=0, member=0, seed=0, policy="p")
     return Trajectory(
         task_id="1", benchmark=benchmark, status=status, reward=reward, answer=None, error="", seconds=1.0,
@@ -32,7 +32,7 @@ def trajectory(status, reward, turns, benchmark="pocket"):
 def test_metrics_by_hand():
     trajectories = [
         trajectory("success", 1.0, 2),
-        trajectory("failure", 0.0, 4),
+        trajectory("failure", 0.0, 4, error="there is no element [9]"),
         trajectory("infrastructure", None, 1),
         trajectory("success", 1.0, 1, "miniwob"),
     ]
@@ -46,7 +46,7 @@ def test_metrics_by_hand():
     assert metrics["success_rate_pocket"] == 0.5 and metrics["success_rate_miniwob"] == 1
     assert metrics["infrastructure"] == 1 and metrics["flat_groups"] == 1
     assert metrics["turns"] == pytest.approx(7 / 3) and metrics["trajectory_tokens"] == pytest.approx(14 / 3)
-    assert metrics["reply_tokens"] == 2
+    assert metrics["reply_tokens"] == 2 and metrics["error_turns"] == pytest.approx(4 / 7)
     assert metrics["clip_fraction"] == 0.5 and metrics["kl"] == pytest.approx(0)
     assert metrics["entropy"] == pytest.approx(0.3)
     assert metrics["mismatch"] == pytest.approx(math.log(1.5) / 2)

@@ -81,6 +81,7 @@ class Tally:
             "turns": mean([len(t.turns) for t in valid]),
             "trajectory_tokens": mean([t.reply_tokens for t in valid]),
             "reply_tokens": mean([len(turn.reply_ids) for turn in turns]),
+            "error_turns": mean([bool(turn.error) for turn in turns]),
             "loss": self.sums.get("loss", 0.0),
             "kl": per_token("kl"),
             "clip_fraction": per_token("clipped"),
