@@ -42,7 +42,7 @@ class EpisodeSettings:
     style: Literal["compact", "paper"] = "compact"  # how a page is written for the policy
     page_tokens: int = 700  # longest page, in tokens; the rest is cut with a note
     reply_tokens: int = 96  # longest reply, in tokens
-    cot_tokens: int = 96  # what a reply may have beyond that where the thought is a paragraph (demos.style = "cot"); see reply_limit
+    cot_tokens: int = 128  # what a reply may have beyond that where the thought is a paragraph (demos.style = "cot"); see reply_limit
     context_tokens: int = 2048  # longest context + reply, in tokens
     timeout_s: float = 15.0  # limit of one wait for the browser, in seconds
     settle_ms: int = 500  # longest wait after an action for the page's own timers and requests, in milliseconds

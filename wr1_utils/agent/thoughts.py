@@ -89,10 +89,10 @@ def paragraph(step: Step) -> str:
 
 def names_in(intent: str, filling: dict, page: Observation) -> tuple[str, ...]:
     """What the intent names, in its order: the values it was filled with, what it quotes; without either, labels of the page."""
-    given = [str(value) for value in filling.values() if str(value).strip()] + re.findall(r'"([^"]+)"', intent)
-    if not given:
-        given = [label for e in page.elements if e.id is not None for label in (e.label, *e.options) if len(label) > 1]
+    given = [str(value) for value in filling.values()] + re.findall(r'"([^"]+)"', intent)
+    labels = [label for e in page.elements if e.id is not None for label in (e.label, *e.options) if len(label) > 1]
     found = {value: at for value in given if (at := _place(value, intent)) is not None}
+    found = found or {label: at for label in labels if (at := _place(label, intent)) is not None}
     whole = [v for v in found if not any(v != other and _place(v, other) is not None for other in found)]
     return tuple(sorted(whole, key=found.get))
 
@@ -123,8 +123,9 @@ def _seen(step: Step) -> str:
     rows = [cells_of[0].label for cells_of in _rows(content)]
     fields = [e.label for e in content if e.role in FIELDS]
     links = [e.label for e in content if e.role in ("link", "tab")]
+    buttons = [e.label for e in content if e.role == "button"]
     at_form = element is not None and element.role in (*FIELDS, "button") and element in content
-    for what, labels in (("fields", fields if at_form else []), ("rows", rows), ("fields", fields), ("links", links)):
+    for what, labels in (("fields", fields if at_form else []), ("rows", rows), ("fields", fields), ("links", links), ("buttons", buttons)):
         labels = [brief(label) for label in dict.fromkeys(labels) if label]
         if labels:
             return f"I am on {_title(page)}{says}, with the {what if len(labels) > 1 else what[:-1]} {_listed(labels, 2)}.{told}"
@@ -226,7 +227,7 @@ def _why(step: Step) -> str:
 
 def _missing(step: Step) -> str:
     """The first open name that the page does not show, rather a proper one or a number, as the beginning of a sentence."""
-    names = [name for name in open_names(step) if _place(name, step.page.text) is None]
+    names = [name for name in open_names(step) if _place(name, _shown(step.page)) is None]
     name = next((name for name in names if name != name.lower() or any(c.isdigit() for c in name)), names[0] if names else "")
     return f"{brief(name)} is not shown here" if name else ""
 
@@ -239,8 +240,8 @@ def _why_element(step: Step) -> str:
         wanted = any(_place(name, element.label) is not None for name in step.names) or _place(element.label, step.intent) is not None
         state = "is checked" if "checked" in element.state else "is not checked yet"
         return f"{name} {state}, and the task {'names it' if wanted else 'does not name it' if 'checked' in element.state else 'needs it'}"
-    held = [f"{brief(e.label, 30)} is {brief(e.value)}" for e in step.page.elements if e.role in FIELDS and e.label and e.value and _known(e.value, step)]
-    if element.role == "button" and held and step.before and step.before[-1].phrase.startswith(("typed", "selected")):
+    held = _filled_in(step)
+    if element.role == "button" and held:
         return f"{_listed(held, 3)}, as it should be, and {_lower(name)} completes it"
     row = _row_of(step)
     beside = [brief(e.label, 30) for e in row if e.label and e.id is None]
@@ -249,6 +250,9 @@ def _why_element(step: Step) -> str:
     neighbours = [brief(one) for one in step.names if any(_place(one, e.label) is not None for e in row)]
     if neighbours:
         return f"{name} stands in the row of {_listed(neighbours, 2)}, which the task names"
+    kind = next((one for one in beside if _shared_word(one, step.intent)), None)
+    if kind:
+        return f"{name} stands in the row of {kind}, of which the task speaks"
     noted = next((note for note in _notes(step) if element.label and _place(element.label, note) is not None), None)
     if noted:
         return f"{name} is what my note on {_subject(noted)} says"
@@ -265,10 +269,10 @@ def _why_element(step: Step) -> str:
 def _why_field(step: Step) -> str:
     """A text or an option that is put into a field: what the field holds, and where the text comes from."""
     element, text = step.element, step.action.argument or ""
-    sources = (("the task", step.intent), ("my note", "\n".join(_notes(step))), ("this page", step.page.text))
+    sources = (("the task", step.intent), ("my note", "\n".join(_notes(step))), ("this page", _shown(step.page)))
     source = next((f", as {who} says" for who, said in sources if _place(text, said) is not None), "")
     if step.action.action == "Search":
-        why = "This page does not show" if _place(text, step.page.text) is None else "The next thing to find is"
+        why = "This page does not show" if _place(text, _shown(step.page)) is None else "The next thing to find is"
         return f"{why} {brief(text)}, so I look for it with {_lower(_called(element))}{source}."
     holds = f"holds {brief(element.value, 30)}" if element.value else "is empty"
     do = "select" if step.action.action == "Select Dropdown Option" else "type"
@@ -306,6 +310,14 @@ def _reached(step: Step) -> str:
     return _listed(found, 2) if found else f"The last step, where I {step.before[-1].phrase}, is taken" if step.before else "It is so already"
 
 
+def _filled_in(step: Step) -> list[str]:
+    """What earlier steps have put into the fields of this page, as far as the page still shows it."""
+    touched = {line for one in step.before for line in one.touched.splitlines()}
+    fields = [e for e in step.page.elements if e.role in FIELDS and e.label and e.label in touched]
+    return [f"{brief(e.label, 30)} is {brief(e.value) if e.value else 'checked'}" for e in fields
+            if "checked" in e.state or e.value and e.value in touched]  # fmt: skip
+
+
 def _row_of(step: Step) -> list[Element]:
     """What else is in the table row of the step's element."""
     element = step.element
@@ -313,20 +325,21 @@ def _row_of(step: Step) -> list[Element]:
 
 
 def _row_number(page: Observation, element: Element) -> int:
-    """Which of the rows that are made like its own the element's row is, from 1; 0 outside of rows, or where rows above may be cut off."""
+    """Which of the rows that are made like its own the element's row is, from 1; 0 if there is no other, or some above may be cut off."""
     if element.row is None or "scroll up for more" in page.text:
         return 0
     rows = {members[0].row: [e.role for e in members] for members in _rows(page.elements)}
-    return 1 + [row for row, roles in rows.items() if roles == rows[element.row]].index(element.row)
+    alike = [row for row, roles in rows.items() if roles == rows[element.row]]
+    return 1 + alike.index(element.row) if len(alike) > 1 else 0
 
 
 def _notes(step: Step) -> list[str]:
     return [note for one in step.before for note in one.notes] + list(step.notes)
 
 
-def _known(value: str, step: Step) -> bool:
-    """Is it what the task or a note says?"""
-    return _place(value, step.intent) is not None or any(value in note for note in _notes(step))
+def _shown(page: Observation) -> str:
+    """The page's text without the ids of its elements, which are no numbers that a task could mean."""
+    return re.sub(r" \[\d+\]", "", page.text)
 
 
 def _said(line: str) -> str:
