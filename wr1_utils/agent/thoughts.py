@@ -124,8 +124,9 @@ def _seen(step: Step) -> str:
     fields = [e.label for e in content if e.role in FIELDS]
     links = [e.label for e in content if e.role in ("link", "tab")]
     buttons = [e.label for e in content if e.role == "button"]
+    others = [e.label for e in content if e.id is not None]
     at_form = element is not None and element.role in (*FIELDS, "button") and element in content
-    for what, labels in (("fields", fields if at_form else []), ("rows", rows), ("fields", fields), ("links", links), ("buttons", buttons)):
+    for what, labels in (("fields", fields if at_form else []), ("rows", rows), ("fields", fields), ("links", links), ("buttons", buttons), ("elements", others)):
         labels = [brief(label) for label in dict.fromkeys(labels) if label]
         if labels:
             return f"I am on {_title(page)}{says}, with the {what if len(labels) > 1 else what[:-1]} {_listed(labels, 2)}.{told}"
