@@ -142,6 +142,14 @@ def test_a_missing_or_mistyped_parameter():
     check_parameters({"limit": None}, limit=int | None)
 
 
+def test_the_style_of_a_notebook_sets_how_replies_are_read():
+    for style, expected in (("", ("short", "think")), ("cot", ("cot", "think")), ("bare", ("bare", "bare"))):
+        settings = notebook_settings({"profile": "smoke", "style": style}, profile=str, style=str)
+        assert (settings.demos.style, settings.model.reply_style) == expected
+    with pytest.raises(SettingsError, match=r"demos.style in profile smoke must be one of short, cot, bare, not the text 'cott' \(did you mean 'cot'\?\)"):
+        notebook_settings({"profile": "smoke", "style": "cott"}, profile=str, style=str)
+
+
 def test_notebook_settings_takes_seed_results_and_overrides(tmp_path):
     given = {"profile": "smoke", "seed": 4, "results": str(tmp_path), "overrides": {"rl.steps": 1}}
     settings = notebook_settings(given, profile=str, seed=int, results=str, overrides=dict)

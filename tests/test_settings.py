@@ -4,7 +4,7 @@ import tomllib
 import pytest
 
 from wr1_utils import settings as module
-from wr1_utils.settings import SettingsError, load_settings, profile_names, to_dict, to_toml
+from wr1_utils.settings import SettingsError, check_style, load_settings, profile_names, reply_limit, to_dict, to_toml, with_style
 
 
 @pytest.mark.parametrize("profile", ["smoke", "demo", "laptop", "paper-3b", "paper-8b"])
@@ -94,6 +94,24 @@ def test_profiles_that_extend_each_other_are_refused(tmp_path, monkeypatch):
     (tmp_path / "b.toml").write_text('extends = "a"\n')
     with pytest.raises(SettingsError, match="extends itself by way of a → b"):
         load_settings("a")
+
+
+def test_one_style_for_the_experts_and_for_the_reading():
+    """`with_style` sets both; where they contradict each other, one sentence names both."""
+    laptop = load_settings("laptop")
+    for style, read_as in (("short", "think"), ("cot", "think"), ("bare", "bare")):
+        settings = with_style(laptop, style)
+        assert (settings.demos.style, settings.model.reply_style) == (style, read_as)
+        check_style(settings)
+    with pytest.raises(SettingsError, match='demos.style is "bare", .* model.reply_style = "bare", but that is "think"'):
+        check_style(load_settings("laptop", **{"demos.style": "bare"}))
+    with pytest.raises(SettingsError, match='demos.style is "short", .* model.reply_style = "think", but that is "bare"'):
+        check_style(load_settings("laptop", **{"model.reply_style": "bare"}))
+
+
+def test_a_paragraph_has_more_room():
+    settings = load_settings("laptop", **{"episode.reply_tokens": 50, "episode.cot_tokens": 70})
+    assert [reply_limit(with_style(settings, style)) for style in ("short", "bare", "cot")] == [50, 50, 120]
 
 
 def test_paths_start_at_the_repository(monkeypatch, tmp_path):

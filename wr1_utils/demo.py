@@ -22,7 +22,7 @@ from nbclient.exceptions import DeadKernelError
 
 from wr1_utils.analysis.tables import compact_table
 from wr1_utils.errors import WR1Error
-from wr1_utils.runs import find_run, fingerprint, outdated, relevant, say_duration
+from wr1_utils.runs import Run, find_run, fingerprint, outdated, relevant, say_duration
 from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
 
 
@@ -41,8 +41,8 @@ class Step:
 
 WAY = (
     Step("00_environment_setup"),
-    Step("01_tasks_and_demonstrations", "demos", "short", leaves_run=True),
-    Step("02_bc_warmup", "bc", "short", leaves_run=True),
+    Step("01_tasks_and_demonstrations", "demos", leaves_run=True),
+    Step("02_bc_warmup", "bc", leaves_run=True),
     Step("03_rl_training", "rl", "r1", leaves_run=True, parameters={"variant": "r1"}),
     Step("04_evaluation", "evaluation"),
     Step("08_main_results", "results"),
@@ -126,11 +126,15 @@ def _progress_line(title: str, report: Path, started: float, stop: threading.Eve
 
 def _finished_steps(step: Step, settings: Settings) -> int:
     """The training step from which an interrupted run of this step of the way goes on; 0 if there is none."""
-    run = find_run(settings, step.stage, step.variant)
+    run = _run_of(step, settings)
     if not step.leaves_run or run.done or outdated(run, settings):
         return 0
     saved = [int(mark.parent.name.split("-")[1]) for mark in run.checkpoints.glob("checkpoint-*/complete.json")]
     return max(saved, default=0) // (settings.rl.minibatches if step.stage == "rl" else 1)
+
+
+def _run_of(step: Step, settings: Settings) -> Run:
+    return find_run(settings, step.stage, settings.demos.style if step.stage in ("demos", "bc") else step.variant)
 
 
 def _expected_seconds(step: Step, settings: Settings) -> float:
@@ -148,7 +152,7 @@ def _fingerprint(step: Step, settings: Settings, source: Path) -> str:
 
 
 def _is_done(step: Step, settings: Settings, target: Path, mark: str) -> bool:
-    if not target.is_file() or (step.leaves_run and not find_run(settings, step.stage, step.variant).done):
+    if not target.is_file() or (step.leaves_run and not _run_of(step, settings).done):
         return False
     return nbformat.read(target, as_version=4).metadata.get("wr1", {}).get("fingerprint") == mark
 

@@ -11,7 +11,7 @@ import time
 from wr1_utils.agent.hf_engine import load_tokenizer, model_folder
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
-from wr1_utils.settings import Settings
+from wr1_utils.settings import Settings, check_style, reply_limit
 from wr1_utils.tasks import spread, train_tasks
 from wr1_utils.trajectory import write_trajectories
 
@@ -20,8 +20,9 @@ def collect_demonstrations(settings: Settings) -> Run:
     """Records `demos.count` demonstrations of each benchmark's training tasks, spread evenly over the templates.
 
     Trajectories go to `run.path("trajectories.parquet")`; failed ones are kept there and not cloned. Does nothing if the
-    run is done.
+    run is done. Raises SettingsError if `model.reply_style` cannot read replies in `demos.style`.
     """
+    check_style(settings)
     run = open_run(settings, "demos", settings.demos.style)
     if run.done:
         print(f"{run.name} is done already")
@@ -38,12 +39,15 @@ def collect_demonstrations(settings: Settings) -> Run:
         )
     write_trajectories(run.path("trajectories.parquet"), trajectories)
     good = [t for t in trajectories if t.status == "success"]
+    lengths = [len(turn.reply_ids) for t in good for turn in t.turns]
     run.save_summary(
         {
             "demonstrations": len(trajectories),
             "successes": len(good),
             "infrastructure": sum(t.status == "infrastructure" for t in trajectories),
             "turns": sum(len(t.turns) for t in good) / max(1, len(good)),
+            "reply_tokens": sum(lengths) / max(1, len(lengths)),
+            "too_long": sum(length > reply_limit(settings) for length in lengths),  # replies that the policy has no room to write
             "seconds": round(time.monotonic() - started, 1),
         }
     )

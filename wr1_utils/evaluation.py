@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from wr1_utils.agent.hf_engine import load_policy, model_folder
+from wr1_utils.agent.hf_engine import load_policy, method_settings, model_folder
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings
@@ -15,11 +15,12 @@ CHUNK = 64  # tasks between two saves
 
 
 def evaluate(settings: Settings, method: str) -> Run:
-    """Runs a method (`base`, `bc`, `r1`, `r1_zero`) once on every test task; greedy unless `evaluation.greedy` is false.
+    """Runs a method (`base`, `bc`, `bc_cot`, `r1`, `r1_zero`, `r1_cot`) once on every test task; greedy unless `evaluation.greedy` is false.
 
     Trajectories go to `run.path("trajectories.parquet")`. What was finished before an interruption is kept and not run
     again; does nothing if the run is done. Raises ModelError if the method's weights are not made yet.
     """
+    settings = method_settings(settings, method)
     policy = load_policy(settings, method)
     run = open_run(settings, "eval", method, weights=model_folder(settings, method))
     if run.done:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from wr1_utils.agent.experts import ExpertError
 from wr1_utils.agent.policy import Policy, Reply, Request
 from wr1_utils.agent.prompt import context_ids, reply_ids
-from wr1_utils.settings import Settings
+from wr1_utils.settings import Settings, reply_limit
 from wr1_utils.tasks import benchmark_expert, open_place
 from wr1_utils.tasks.task import Task
 from wr1_utils.trajectory import Trajectory, Turn
@@ -108,10 +108,10 @@ class Rollout:
     def demonstrate(
         self, tasks: list[Task], tokenizer, *, run: str = "", progress: Callable[[int, int, str], None] | None = None
     ) -> list[Trajectory]:
-        """One episode of each task by its scripted expert, with the ids that `tokenizer` gives and no log-probs."""
+        """One episode of each task by its scripted expert in `demos.style`, with the ids that `tokenizer` gives and no log-probs."""
 
         def writer(job: _Job) -> _Writer:
-            expert, memory = benchmark_expert(job.task.benchmark), {}
+            expert, memory = benchmark_expert(job.task.benchmark, self.settings.demos.style), {}
 
             async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
                 if turn == 0:
@@ -183,7 +183,7 @@ class Rollout:
                     [turn.reply_ids for turn in trajectory.turns],
                     observation.text,
                 )
-                room = min(limits.reply_tokens, limits.context_tokens - len(context))
+                room = min(reply_limit(self.settings), limits.context_tokens - len(context))
                 if room < MIN_REPLY_TOKENS:
                     status = "token_limit"
                     break

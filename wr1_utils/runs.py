@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Literal
 
-from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, to_dict, to_toml, type_error
+from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, reply_style, to_dict, to_toml, type_error
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
 _PLACES = ("results", "checkpoints", "browser", "sites")
@@ -168,13 +168,15 @@ def notebook_settings(given: dict, **specs) -> Settings:
     """The first library call of a notebook: `settings = wr1.notebook_settings(globals(), profile=str, seed=int, variant=("r1", "r1_zero"))`.
 
     Checks the parameters (see `check_parameters`) and loads the profile. Parameters named like a setting of the tree's top (`seed`,
-    `results`, `checkpoints`) replace it; a parameter `overrides`, a dict of dotted names, replaces any. None and "" keep the profile's value.
+    `results`, `checkpoints`) replace it, `style` sets `demos.style` and the `model.reply_style` that reads it; a parameter `overrides`, a dict of dotted names, replaces any. None and "" keep the profile's value.
     """
     check_parameters(given, **specs)
     overrides = dict(given.get("overrides") or {}) if "overrides" in specs else {}
     for name in ("seed", "results", "checkpoints"):
         if name in specs and given[name] not in (None, ""):
             overrides[name] = given[name]
+    if "style" in specs and given["style"]:
+        overrides |= {"demos.style": given["style"], "model.reply_style": reply_style(given["style"])}
     return load_settings(given["profile"] if "profile" in specs else "laptop", **overrides)
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 import tomllib
 import typing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +42,7 @@ class EpisodeSettings:
     style: Literal["compact", "paper"] = "compact"  # how a page is written for the policy
     page_tokens: int = 700  # longest page, in tokens; the rest is cut with a note
     reply_tokens: int = 96  # longest reply, in tokens
+    cot_tokens: int = 128  # what a reply may have beyond that where the thought is a paragraph (demos.style = "cot"); see reply_limit
     context_tokens: int = 2048  # longest context + reply, in tokens
     timeout_s: float = 15.0  # limit of one wait for the browser, in seconds
     settle_ms: int = 500  # longest wait after an action for the page's own timers and requests, in milliseconds
@@ -52,7 +53,7 @@ class ModelSettings:
     path: str = "data/models/pocket-base"
     gguf_file: str = ""  # for a folder of GGUF weights: the file's name
     dtype: Literal["float32", "bfloat16"] = "float32"
-    reply_style: Literal["think", "bare"] = "think"
+    reply_style: Literal["think", "bare"] = "think"  # how a reply is read: <think>…</think><answer>…</answer>, or the call alone
     system_prompt: str = "Act on the page."
 
 
@@ -68,7 +69,7 @@ class TasksSettings:
 @dataclass(frozen=True)
 class DemosSettings:
     count: int = 200  # demonstrations of each benchmark
-    style: Literal["short"] = "short"  # of the thought
+    style: Literal["short", "cot", "bare"] = "short"  # how the experts think: in notes, in a paragraph and notes, or not (needs model.reply_style = "bare")
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,29 @@ class Settings:
     rl: RLSettings = field(default_factory=RLSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+
+
+def reply_limit(settings: Settings) -> int:
+    """The longest reply, in tokens: `episode.reply_tokens`, with `episode.cot_tokens` more where the style is `cot`."""
+    return settings.episode.reply_tokens + (settings.episode.cot_tokens if settings.demos.style == "cot" else 0)
+
+
+def with_style(settings: Settings, style: str) -> Settings:
+    """The same settings for policies that write in a style: `demos.style`, and the `model.reply_style` that goes with it."""
+    return replace(settings, demos=replace(settings.demos, style=style), model=replace(settings.model, reply_style=reply_style(style)))
+
+
+def reply_style(style: str) -> str:
+    """The `model.reply_style` that reads replies of a `demos.style`."""
+    return "bare" if style == "bare" else "think"
+
+
+def check_style(settings: Settings) -> None:
+    """Raises SettingsError if demonstrations of `demos.style` would not be read by `model.reply_style`."""
+    wanted = reply_style(settings.demos.style)
+    if settings.model.reply_style != wanted:
+        raise SettingsError(f'demos.style is "{settings.demos.style}", whose replies are read with model.reply_style = "{wanted}", but that is '
+                            f'"{settings.model.reply_style}"; change one of the two.')
 
 
 def load_settings(profile: str = "laptop", **overrides) -> Settings:

@@ -87,6 +87,17 @@ def test_reinforcement_learning_runs_alone_from_the_base_model(tmp_path):
     assert execute("03", tmp_path, variant="r1_zero")["start"] == "base"
 
 
+def test_reinforcement_learning_from_paragraphs(tmp_path):
+    """01 and 02 with style cot, then r1_cot, and both evaluated; a missing start names the notebook and its parameter."""
+    small = {"overrides": {"tasks.benchmarks": ["miniwob"], "demos.count": 3, "rl.steps": 1, "tasks.test_limit": 1}}
+    assert "02_bc_warmup with profile smoke and style cot" in failure("03", tmp_path, variant="r1_cot", **small)
+    assert execute("01", tmp_path, style="cot", **small)["successes"] == 3
+    assert execute("02", tmp_path, style="cot", **small)["demonstrations"] == 3
+    assert execute("03", tmp_path, variant="r1_cot", **small)["start"] == "bc_cot"
+    assert execute("04", tmp_path, methods="bc_cot,r1_cot", **small)["r1_cot_tasks"] == 1
+    assert {path.name for path in (tmp_path / "results" / "smoke").iterdir()} == {"demos-cot-s0", "bc-cot-s0", "rl-r1_cot-s0", "eval-bc_cot-s0", "eval-r1_cot-s0"}
+
+
 @pytest.mark.parametrize("number, first", [("02", "01_tasks_and_demonstrations"), ("03", "02_bc_warmup"), ("08", "04_evaluation")])
 def test_a_notebook_opened_too_early_says_which_to_run(number, first, tmp_path):
     assert first in failure(number, tmp_path)

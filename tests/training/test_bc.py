@@ -10,7 +10,7 @@ from wr1_utils.agent.hf_engine import load_model, load_tokenizer
 from wr1_utils.agent.policy import ModelError
 from wr1_utils.agent.prompt import context_ids, reply_ids
 from wr1_utils.runs import open_run
-from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.settings import SettingsError, load_settings, with_style
 from wr1_utils.training import bc
 from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
 from wr1_utils.trajectory import Trajectory, Turn, write_trajectories
@@ -82,7 +82,11 @@ def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(settings, m
 
 
 def test_what_is_missing_is_said(settings, tmp_path):
-    with pytest.raises(SettingsError, match="01_tasks_and_demonstrations"):
+    with pytest.raises(SettingsError, match="01_tasks_and_demonstrations with style short first"):
         bc.train_bc(dataclasses.replace(settings, results=str(tmp_path / "nothing")))
+    with pytest.raises(SettingsError, match="demos-cot-s0; run notebook 01_tasks_and_demonstrations with style cot first"):
+        bc.train_bc(with_style(settings, "cot"))
+    with pytest.raises(SettingsError, match='demos.style is "bare"'):
+        bc.train_bc(dataclasses.replace(settings, demos=dataclasses.replace(settings.demos, style="bare")))
     with pytest.raises(ModelError, match="no model folder"):
         bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, path=str(tmp_path / "gone"))))

@@ -5,15 +5,17 @@ tests/notebooks and tests/test_rollout.py.
 """
 
 import dataclasses
+import shutil
+import tomllib
 
 import pytest
 import torch
 
-from wr1_utils.agent.hf_engine import load_model
+from wr1_utils.agent.hf_engine import load_model, model_folder
 from wr1_utils.agent.policy import ModelError, Request
 from wr1_utils.rollout import reply_seed
 from wr1_utils.runs import open_run
-from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.settings import SettingsError, load_settings, with_style
 from wr1_utils.tasks.task import Task
 from wr1_utils.training import rl
 from wr1_utils.training.packing import forward_logprobs
@@ -125,11 +127,28 @@ def test_flat_groups_move_nothing(settings, game, monkeypatch):
     assert (run.metrics()["flat_groups"] == 4).all()
 
 
+def test_r1_cot_starts_from_the_warm_up_on_paragraphs(settings, game, tiny_model):
+    """Whatever the profile's own style is; its run says so, and its weights are found by the name of the method."""
+    short = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, steps=1))
+    warm_up = open_run(with_style(short, "cot"), "bc", "cot")
+    shutil.copytree(tiny_model, warm_up.checkpoints / "final")
+    warm_up.save_summary({})
+    run = rl.train_rl(short, "r1_cot")
+    assert run.name == "rl-r1_cot-s0" and run.summary()["start"] == "bc_cot"
+    assert tomllib.loads(run.path("settings.toml").read_text())["demos"]["style"] == "cot"
+    assert model_folder(short, "bc_cot") == warm_up.checkpoints / "final" and model_folder(short, "r1_cot") == run.checkpoints / "final"
+    assert rl.train_rl(short, "r1_cot").done and not run.folder.with_name(run.name + ".old").exists()  # found again
+
+
 def test_what_cannot_be_trained_is_said_in_one_sentence(settings, game):
     with pytest.raises(SettingsError, match="no RL variant 'r2'"):
         rl.train_rl(settings, "r2")
-    with pytest.raises(ModelError, match="02_bc_warmup"):
+    with pytest.raises(ModelError, match="run notebook 02_bc_warmup with profile smoke and style short first"):
         rl.train_rl(settings, "r1")
+    with pytest.raises(ModelError, match="no finished weights of 'bc_cot' .* run notebook 02_bc_warmup with profile smoke and style cot first"):
+        rl.train_rl(settings, "r1_cot")
+    with pytest.raises(SettingsError, match="model.reply_style"):
+        rl.train_rl(dataclasses.replace(settings, demos=dataclasses.replace(settings.demos, style="bare")), "r1")
     with pytest.raises(SettingsError, match="tasks_per_step is 9"):
         rl.train_rl(dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, tasks_per_step=9)), "r1_zero")
 

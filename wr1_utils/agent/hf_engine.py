@@ -17,7 +17,7 @@ from transformers.utils import logging as transformers_logging
 from wr1_utils.agent.decoding import Decoder, Draw, draw_tokens, has_full_attention
 from wr1_utils.agent.policy import ModelError, Reply, Request
 from wr1_utils.runs import find_run
-from wr1_utils.settings import Settings, project_path
+from wr1_utils.settings import Settings, check_style, project_path, with_style
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -66,7 +66,7 @@ def _source(path: str | Path, gguf_file: str) -> dict:
 
 
 def model_folder(settings: Settings, method: str) -> Path:
-    """The folder with the weights of a method: `base`, `bc`, or an RL variant. Raises ModelError if it is not made yet.
+    """The folder with the weights of a method: `base`, `bc`, `bc_cot` or an RL variant. Raises ModelError if it is not made yet.
 
     A GGUF base model is unpacked once, into the profile's checkpoints.
     """
@@ -79,12 +79,27 @@ def model_folder(settings: Settings, method: str) -> Path:
             model, tokenizer = load_model(folder, settings.model.gguf_file, settings.model.dtype)
             save_final(model, tokenizer, unpacked)
         return unpacked
-    stage, variant, notebook = ("bc", settings.demos.style, "02_bc_warmup") if method == "bc" else ("rl", method, "03_rl_training")
-    run = find_run(settings, stage, variant)
+    if method in ("bc", "bc_cot"):
+        style = method_settings(settings, method).demos.style
+        run, made_by = find_run(settings, "bc", style), f"02_bc_warmup with profile {settings.profile} and style {style}"
+    else:
+        run, made_by = find_run(settings, "rl", method), f"03_rl_training with profile {settings.profile} and variant {method}"
     folder = run.checkpoints / "final"
     if not run.done or not folder.is_dir():
-        raise ModelError(f"There are no finished weights of {method!r} in {folder}; run notebook {notebook} with profile {settings.profile} first.")
+        raise ModelError(f"There are no finished weights of {method!r} in {folder}; run notebook {made_by} first.")
     return folder
+
+
+def method_settings(settings: Settings, method: str) -> Settings:
+    """The settings with which a method is trained and evaluated: those given, but `bc_cot` and `r1_cot` write in the style `cot`.
+
+    Raises SettingsError if the method imitates a style that `model.reply_style` cannot read.
+    """
+    if method in ("bc_cot", "r1_cot"):
+        return with_style(settings, "cot")
+    if method not in ("base", "r1_zero"):
+        check_style(settings)
+    return settings
 
 
 def load_policy(settings: Settings, method: str) -> HFPolicy:

@@ -23,13 +23,15 @@ def open_place(settings: Settings, benchmark: str):
     raise SettingsError(f"There is no benchmark {benchmark!r}{near_miss(benchmark, BENCHMARKS)}; there are {', '.join(BENCHMARKS)}.")
 
 
-def benchmark_expert(benchmark: str):
-    """The benchmark's scripted expert: (task, intent, observation, memory) → reply text."""
+def benchmark_expert(benchmark: str, style: str = "short"):
+    """The benchmark's scripted expert, its replies in a style of `agent/thoughts.py`: (task, intent, observation, memory) → reply text."""
+    from wr1_utils.agent.thoughts import in_style
+
     if benchmark in ("pocket", "arena"):
         from wr1_utils.agent import pocket_experts as experts
     else:
         from wr1_utils.agent import miniwob_experts as experts
-    return experts.reply
+    return in_style(experts.reply, style)
 
 
 def train_tasks(settings: Settings) -> list[Task]:

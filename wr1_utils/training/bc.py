@@ -15,7 +15,7 @@ from trl import SFTConfig, SFTTrainer
 
 from wr1_utils.agent.hf_engine import load_model, save_final
 from wr1_utils.runs import Run, find_run, open_run, progress
-from wr1_utils.settings import Settings, SettingsError, project_path
+from wr1_utils.settings import Settings, SettingsError, check_style, project_path
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.losses import bc_loss
 from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
@@ -26,8 +26,9 @@ def train_bc(settings: Settings) -> Run:
     """Clones the demonstrations of `demos-<style>-s<seed>` into the model; weights go to `run.checkpoints / "final"`.
 
     Continues from the last whole checkpoint after an interruption; does nothing if the run is done. Raises SettingsError
-    if there are no demonstrations, ModelError if there is no model.
+    if there are no demonstrations or they are in a style that `model.reply_style` cannot read, ModelError if there is no model.
     """
+    check_style(settings)
     run = open_run(settings, "bc", settings.demos.style)
     if run.done:
         print(f"{run.name} is done already")
@@ -92,7 +93,7 @@ def read_demonstrations(settings: Settings) -> list[Trajectory]:
     """The recorded demonstrations of the profile. Raises SettingsError if notebook 01 has not been run."""
     demos = find_run(settings, "demos", settings.demos.style)
     if not demos.done:
-        raise SettingsError(f"There are no demonstrations in {demos.folder}; run notebook 01_tasks_and_demonstrations first.")
+        raise SettingsError(f"There are no demonstrations in {demos.folder}; run notebook 01_tasks_and_demonstrations with style {settings.demos.style} first.")
     return read_trajectories(demos.path("trajectories.parquet"))
 
 

@@ -9,7 +9,7 @@ TRL supplies the loop, the optimizer and its schedule, the reference model, chec
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
 
 Variants differ in their start alone: `r1` starts from behaviour cloning, `r1_zero` from the base model, `r1_cot` from
-behaviour cloning on long chain-of-thought demonstrations.
+behaviour cloning on demonstrations whose thoughts are paragraphs (agent/thoughts.py), which takes longer replies.
 
 Deviations from the paper
 - Defaults for models of a few million parameters: learning rate 1e-4, β 0.01, several minibatches (paper's code: 1e-6,
@@ -28,7 +28,7 @@ from datasets import Dataset
 from transformers import PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
-from wr1_utils.agent.hf_engine import HFPolicy, load_model, model_folder, save_final
+from wr1_utils.agent.hf_engine import HFPolicy, load_model, method_settings, model_folder, save_final
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError
@@ -41,7 +41,7 @@ from wr1_utils.training.tally import Batch, Tally, deal
 from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
-VARIANTS = {"r1": "bc", "r1_zero": "base"}  # variant → the method it starts from
+VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
 
 
@@ -53,6 +53,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
     """
     if variant not in VARIANTS:
         raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
+    settings = method_settings(settings, variant)
     start = model_folder(settings, VARIANTS[variant])
     tasks = train_tasks(settings)
     if len(tasks) < settings.rl.tasks_per_step:
