@@ -198,8 +198,13 @@ async def _steps_a_second(settings: Settings, browser: Browser, place: Place, ta
         for one in players:
             one.cancel()
         await asyncio.gather(*players, return_exceptions=True)
-    slices = [int((end - started) // SLICE_S) for end in ends if end >= started]
-    return [slices.count(number) / SLICE_S for number in range(SLICES)]
+    return rates([end - started for end in ends], SLICE_S, SLICES)
+
+
+def rates(ends: Sequence[float], seconds: float, slices: int) -> list[float]:
+    """Steps a second in each of so many slices of the time from 0 on, from the times at which steps ended."""
+    found = [int(end // seconds) for end in ends]
+    return [found.count(number) / seconds for number in range(slices)]
 
 
 async def _play(episode: Episode, turn_limit: int, ends: list[float]) -> None:
