@@ -11,7 +11,7 @@ DATA = Path(__file__).parents[2] / "data" / "tasks"
 EPISODES = 16
 TASKS = {task.intent_template_id: task for part in ("test", "train") for task in load_tasks(DATA / f"arena_{part}.json")
          if "program_html" in task.eval["eval_types"]}       # template → a task of it
-QUICK = ("reddit_vote", "cart_add", "map_unfavorite")        # where the sixteen cannot but disturb one another in one world
+QUICK = ("cart_add", "reddit_comment")  # in one world the carts and the comments of all sixteen add up; taking a favourite away sixteen times would not show
 
 
 def scores(play, template, one_world=False):

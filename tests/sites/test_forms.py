@@ -155,4 +155,5 @@ def test_what_was_written_is_shown_whole(visitor, site, path, usual, field, show
     else:
         assert visit(path.format(**known), {**usual, field: value}).status_code == 200
         answer = visit(shown.format(**known))
-    assert value in unescape(answer.text) and MARKUP not in answer.text
+    whole = value[:80].strip() if usual is None else value        # a search box says that it takes 80 characters
+    assert whole in unescape(answer.text) and MARKUP not in answer.text
