@@ -108,23 +108,31 @@ def test_steps_a_second(monkeypatch, group, name):
     assert asked == ([(16, {"arena"})] if group is bench.steps else [(number, {"miniwob"}) for number in (1, 4, 16)])
 
 
-def test_steps_are_counted_while_episodes_are_in_flight(monkeypatch):
-    """With steps that take 50 ms and nothing else, two episodes in flight make 40 steps a second."""
-    class Calm:
-        def __init__(self, *_):
-            pass
+def test_rates():
+    """What ended before the start (the warm-up) or after the last slice does not count; a slice without steps does."""
+    assert bench.rates([-0.5, 0.0, 0.4, 1.9, 2.0, 6.1, 8.0], 2.0, 4) == [1.5, 0.5, 0.0, 0.5]
+
+
+def test_so_many_episodes_are_in_flight_until_the_time_is_over(monkeypatch):
+    """A new one begins wherever one ends; all end with the measurement, and the tasks go round."""
+    playing, seen, played = [], [], []
 
     async def play(episode, turn_limit, ends):
-        for _ in range(5):
-            await bench.asyncio.sleep(0.05)
+        playing.append(episode)
+        try:
+            await bench.asyncio.sleep(0.01)
+            seen.append(len(playing))
+            played.append(episode)
             ends.append(time.monotonic())
+        finally:
+            playing.remove(episode)
 
-    monkeypatch.setattr(bench, "Episode", Calm)
+    monkeypatch.setattr(bench, "Episode", lambda browser, place, task, *_: task)
     monkeypatch.setattr(bench, "_play", play)
-    monkeypatch.setattr(bench, "SLICE_S", 1.0)
-    monkeypatch.setattr(bench, "SLICES", 3)
-    found = run(bench._steps_a_second(SETTINGS, None, None, ["a task"], 2))
-    assert len(found) == 3 and 25 < sorted(found)[1] <= 40
+    monkeypatch.setattr(bench, "SLICE_S", 0.5)
+    found = run(bench._steps_a_second(SETTINGS, None, None, ["a", "b", "c"], 2))
+    assert len(found) == bench.SLICES and sum(found) > 0
+    assert max(seen) == 2 and not playing and set(played) == {"a", "b", "c"}
 
 
 def test_a_fault_while_steps_are_counted_is_raised(monkeypatch):

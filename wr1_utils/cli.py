@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · test · doctor · serve`.
+"""The command line: `wr1 demo · run · tasks · test · doctor · serve · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -88,6 +88,15 @@ def serve(arguments) -> int:
         server.stop()
 
 
+def bench(arguments) -> int:
+    """Measure the kit's speed and print the figures."""
+    from wr1_utils import bench as measurements
+
+    figures = measurements.measure(arguments.names)
+    print(measurements.as_json(figures) if arguments.json else measurements.as_table(figures))
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wr1", description="A kit to reproduce WebAgent-R1: web tasks in a real browser, behaviour cloning, M-GRPO.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -114,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     add("doctor", doctor, "say what is there, what is missing and what to do about it")
     one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
     one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")
+    one = add("bench", bench, "measure how fast the kit is on this machine, each figure beside its goal")
+    one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation or miniwob (default: all)")
+    one.add_argument("--json", action="store_true", help="print one object, name → {value, unit, n}, and nothing else")
     return parser
 
 

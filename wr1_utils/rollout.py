@@ -109,20 +109,28 @@ class Rollout:
         self, tasks: list[Task], tokenizer, *, run: str = "", progress: Callable[[int, int, str], None] | None = None
     ) -> list[Trajectory]:
         """One episode of each task by its scripted expert in `demos.style`, with the ids that `tokenizer` gives and no log-probs."""
+        experts = {name: benchmark_expert(name, self.settings.demos.style) for name in {task.benchmark for task in tasks}}
+        return self.play(tasks, lambda task, *seen: experts[task.benchmark](task, *seen), "expert", tokenizer, run=run, progress=progress)
+
+    def play(
+        self, tasks: list[Task], script: Callable[..., str], name: str, tokenizer, *, run: str = "",
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> list[Trajectory]:
+        """The same by any script, `script(task, intent, observation, memory) → reply`; `memory` is one episode's, {} at its start."""
 
         def writer(job: _Job) -> _Writer:
-            expert, memory = benchmark_expert(job.task.benchmark, self.settings.demos.style), {}
+            memory: dict = {}
 
             async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
                 if turn == 0:
                     memory.clear()  # an episode tried again begins anew
-                text = expert(job.task, intent, observation, memory)
+                text = script(job.task, intent, observation, memory)
                 return Reply(reply_ids(tokenizer, text), [], text)
 
             return write
 
         jobs = [_Job(task, number, 0, 0) for number, task in enumerate(tasks)]
-        return run_async(self._all(jobs, writer, tokenizer, "expert", run, progress))
+        return run_async(self._all(jobs, writer, tokenizer, name, run, progress))
 
     async def _all(self, jobs, writer, tokenizer, policy_name, run, progress) -> list[Trajectory]:
         """Runs every job, at most `rollout.episodes` at once; a fault of the kit stops all and is raised."""

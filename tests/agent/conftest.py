@@ -8,6 +8,8 @@ import pytest
 from wr1_utils.agent import pocket_experts
 from wr1_utils.agent.experts import ExpertError, click, exit_with, need
 from wr1_utils.settings import load_settings
+from wr1_utils.sites.server import seeds
+from wr1_utils.sites.world import World, Worlds
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.web.actions import parse_reply
 from wr1_utils.web.browser import Browser
@@ -24,6 +26,16 @@ class Played:
     actions: list = field(default_factory=list)   # of each turn the action, None for one without
     page: int = 0                    # the longest, in characters
     reply: int = 0
+
+
+class OneWorld(Worlds):
+    """Worlds switched off, to see that a test of isolation can fail: everyone who asks for a world gets the same one, and it stays."""
+
+    def create(self) -> World:
+        return next(iter(self._worlds.values()), None) or super().create()
+
+    def discard(self, key: str) -> None:
+        pass
 
 
 async def _episode(browser, place, settings, task, parts, between) -> Played:
@@ -59,12 +71,15 @@ def play():
     """Plays (task, what to do one after the other, as tasks) each, and gives what came of each, in their order.
 
     An episode is scored for its own task and ends with the last thing done, at once if there is none. `between`: the link to click between two.
+    `at_once` episodes are in flight; with `one_world` all of them share one.
     """
-    def episodes(pairs, between=""):
+    def episodes(pairs, between="", at_once=AT_ONCE, one_world=False):
         settings = load_settings("laptop")
 
         async def everyone():
-            place, browser, some = PocketArena(), Browser(settings.browser), asyncio.Semaphore(AT_ONCE)
+            place, browser, some = PocketArena(), Browser(settings.browser), asyncio.Semaphore(at_once)
+            if one_world:
+                place._server.worlds = OneWorld(seeds())
             place.start()
 
             async def in_turn(task, parts):

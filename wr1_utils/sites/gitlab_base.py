@@ -3,14 +3,13 @@
 import re
 import sqlite3
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from wr1_utils.sites.gitlab_seed import ROLES
-from wr1_utils.sites.pages import make_page, one, rows
+from wr1_utils.sites.pages import make_page, one, read_pairs, rows
 
 SESSION_COOKIE = "git_session"
 LOGGED_IN = 5                    # the rank of a visitor with an account who is no member
@@ -119,19 +118,15 @@ def choice(request: Request, name: str, choices, default: str) -> str:
     return value if value in choices else default
 
 
-async def _pairs(request: Request) -> list[tuple[str, str]]:
-    return parse_qsl((await request.body())[:20_000].decode("utf-8", "replace"), keep_blank_values=True)
-
-
-async def read_text(request: Request, name: str, limit: int = 2000) -> str:
-    """A field that may have several lines; trailing blanks go, over-long values are cut."""
-    text = dict(await _pairs(request)).get(name, "").replace("\r\n", "\n")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text)[:limit].rstrip()
+async def read_text(request: Request, name: str) -> str:
+    """A field that may have several lines; trailing blanks go."""
+    text = dict(await read_pairs(request)).get(name, "").replace("\r\n", "\n")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text).rstrip()
 
 
 async def read_choices(request: Request, name: str) -> list[str]:
     """All values of a field of which several can be chosen."""
-    return [value[:200] for field, value in await _pairs(request) if field == name]
+    return [value for field, value in await read_pairs(request) if field == name]
 
 
 def add_comment(request: Request, kind: str, holder: int, author: int, date: str, text: str) -> None:

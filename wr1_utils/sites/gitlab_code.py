@@ -129,7 +129,7 @@ async def _edit_file(request: Request) -> Response:
     file = _file(request, place, branch)
     text, message, error = file["text"], f"Update {file['path']}", ""
     if request.method == "POST":
-        text, message = await read_text(request, "text", 5000), (await read_form(request)).get("message", "")
+        text, message = await read_text(request, "text"), (await read_form(request)).get("message", "")
         error = "Commit message must not be empty." if not message else "Nothing was changed." if text == file["text"] else ""
         if not error:
             rows(request, "UPDATE files SET text = ? WHERE id = ?", text, file["id"])
@@ -144,7 +144,7 @@ async def _new_file(request: Request) -> Response:
     place = enter(request, "Developer")
     branch, form, text, error = _branch(request, place), {}, "", ""
     if request.method == "POST":
-        form, text = await read_form(request), await read_text(request, "text", 5000)
+        form, text = await read_form(request), await read_text(request, "text")
         path, message = form.get("path", ""), form.get("message", "")
         taken = one(request, "SELECT 1 FROM files WHERE project = ? AND branch = ? AND (path = ? OR path LIKE ? || '/%')",
                     place.project["id"], branch, path, path)

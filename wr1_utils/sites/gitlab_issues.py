@@ -118,7 +118,7 @@ async def _issue(request: Request) -> Response:
 
 async def _comment(request: Request) -> Response:
     place = enter(request, "logged in")
-    issue, text = _issue_of(request, place), await read_text(request, "text", 500)
+    issue, text = _issue_of(request, place), await read_text(request, "text")
     if not text.strip():
         return _issue_page(request, place, "Comment must not be empty.")
     add_comment(request, "issue", issue["id"], place.user["id"], TODAY, text)

@@ -87,7 +87,7 @@ async def _request(request: Request) -> Response:
 
 async def _comment(request: Request) -> Response:
     place = enter(request, "logged in")
-    merge, text = _request_of(request, place), await read_text(request, "text", 500)
+    merge, text = _request_of(request, place), await read_text(request, "text")
     if not text.strip():
         return _request_page(request, place, "Comment must not be empty.")
     add_comment(request, "merge", merge["id"], place.user["id"], TODAY, text)

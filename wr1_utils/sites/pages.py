@@ -15,6 +15,9 @@ from starlette.routing import Route
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, money
 
 MESSAGE_COOKIE = "site_message"
+LONGEST_BODY = 2_000_000     # bytes of a form
+LONGEST_VALUE = 20_000       # characters of one field; a form that wants less says so, and none cuts a value short of this
+LONGEST_MESSAGE = 200        # characters; a browser drops a cookie of more than 4096 bytes, and a character may take 12
 
 templates = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True,
                         lstrip_blocks=True, auto_reload=False)
@@ -35,7 +38,8 @@ def go(url: str, message: str = "") -> Response:
     """Leads to `url`, where `message` is shown once."""
     response = RedirectResponse(url, 303)
     if message:
-        response.set_cookie(MESSAGE_COOKIE, quote(message), httponly=True, samesite="lax")
+        shown = message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
+        response.set_cookie(MESSAGE_COOKIE, quote(shown), httponly=True, samesite="lax")
     return response
 
 
@@ -54,10 +58,15 @@ def asked(request: Request, field: str) -> str:
     return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", request.query_params.get(field, ""))[:80].split())
 
 
+async def read_pairs(request: Request) -> list[tuple[str, str]]:
+    """The fields of a URL-encoded form as they were sent, over-long values cut; a name may come more than once."""
+    body = (await request.body())[:LONGEST_BODY].decode("utf-8", "replace")
+    return [(name, value[:LONGEST_VALUE]) for name, value in parse_qsl(body, keep_blank_values=True)]
+
+
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a URL-encoded form, trimmed; control characters become spaces, over-long values are cut."""
-    body = (await request.body())[:20_000].decode("utf-8", "replace")
-    return {name: re.sub(r"[\x00-\x1f\x7f]", " ", value).strip()[:200] for name, value in parse_qsl(body, keep_blank_values=True)}
+    """The fields of a form, trimmed; control characters become spaces."""
+    return {name: re.sub(r"[\x00-\x1f\x7f]", " ", value).strip() for name, value in await read_pairs(request)}
 
 
 def number(text: str, low: int, high: int) -> int | None:

@@ -28,7 +28,7 @@ FIELDS = {                                    # field → pattern (also checked 
     "link": (r"(https?://\S+)?", "Link must begin with http:// or https://."),
     "name": (r"[a-z][a-z0-9_]{2,19}", "Name must be 3 to 20 small letters, digits or underscores."),
     "description": (r".{1,100}", "Description must be 1 to 100 characters."),
-    "text": (r"[\s\S]{1,200}", "Comment must not be empty."),
+    "text": (r"[\s\S]+", "Comment must not be empty."),
 }
 DELETED = "[deleted]"
 OTHER_SITES = {"shopping": "Pocket Shop", "gitlab": "Pocket Git", "map": "Pocket Map", "wikipedia": "Pocket Wiki"}    # site → its own name

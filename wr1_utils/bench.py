@@ -1,0 +1,265 @@
+"""How fast the kit is on this machine: `wr1 bench`. Every figure is a median with its number of measurements; the goals are for two cores.
+
+A group of figures is a function that gives them by name; GROUPS has all groups in the order in which they are measured.
+"""
+
+import asyncio
+import http.client
+import itertools
+import json
+import os
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tabulate import tabulate
+
+from wr1_utils.errors import WR1Error
+from wr1_utils.settings import Settings, load_settings, near_miss, project_path
+from wr1_utils.sites.server import DATABASES, SESSIONS, SITES, WORLD_HEADER, SiteServer, seeds
+from wr1_utils.sites.world import World, Worlds
+from wr1_utils.tasks import benchmark_expert, open_place, spread
+from wr1_utils.tasks.miniwob import make_tasks
+from wr1_utils.tasks.pocket import PocketArena
+from wr1_utils.tasks.task import Task, load_tasks
+from wr1_utils.web.browser import Browser
+from wr1_utils.web.episode import Episode, InfrastructureError, Place
+from wr1_utils.web.loop import run
+
+WORLDS = 100
+LINKS, ROUNDS = 9, 5  # of each site's home page the first links, each page so many times
+SLICE_S, SLICES = 2.0, 8  # steps are counted in slices of the time
+WAIT = '<think></think><answer>do(action="Wait", argument="0")</answer>'  # a turn that only observes
+
+
+class BenchError(WR1Error, ValueError):
+    """A group of figures that does not exist, or that could not be measured."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    value: float  # a median
+    unit: str
+    n: int  # measurements
+    goal: str  # such as "≤ 20"
+
+
+def measure(names: Sequence[str] = ()) -> dict[str, Figure]:
+    """The figures of the named groups (none named: of all), by name; says on stderr what it measures. Raises BenchError."""
+    for name in names:
+        if name not in GROUPS:
+            raise BenchError(f"There is no group {name!r} to measure{near_miss(name, GROUPS)}; there are {', '.join(GROUPS)}.")
+    settings, figures = load_settings("laptop"), {}
+    for name, group in GROUPS.items():
+        if name in names or not names:
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            try:
+                figures |= group(settings)
+            except InfrastructureError as fault:
+                raise BenchError(f"The group {name} could not be measured: {fault}.") from fault
+    return figures
+
+
+def as_json(figures: dict[str, Figure]) -> str:
+    """One object, name → {value, unit, n}."""
+    return json.dumps({name: {"value": round(one.value, 3), "unit": one.unit, "n": one.n} for name, one in figures.items()}, indent=2)
+
+
+def as_table(figures: dict[str, Figure]) -> str:
+    """A table for people, with the goal beside each figure."""
+    rows = [(name, f"{one.value:.2f}", one.goal, one.unit, one.n) for name, one in figures.items()]
+    return tabulate(rows, headers=("figure", "median", "goal", "unit", "n"), disable_numparse=True, colalign=("left", "right", "right", "left", "right"))
+
+
+# ---- the sites -------------------------------------------------------------------------------------------------------------------
+
+
+def worlds(settings: Settings) -> dict[str, Figure]:
+    """Making a world and resetting one, with the databases of all sites; what it takes up in memory once all of it has been read."""
+    everywhere, made = Worlds(seeds()), []
+    before = _memory()
+    making = [_seconds(lambda: made.append(_opened(everywhere.create()))) for _ in range(WORLDS)]
+    for world in made:
+        _read(world)
+    megabytes = (_memory() - before) / 1e6 / WORLDS
+    resetting = [_seconds(lambda: _reset(everywhere, world)) for world in made]
+    return {"world_make": Figure(1000 * statistics.median(making), "ms", WORLDS, "≤ 20"),
+            "world_reset": Figure(1000 * statistics.median(resetting), "ms", WORLDS, "≤ 20"),
+            "world_memory": Figure(megabytes, "MB", WORLDS, "≤ 5")}
+
+
+def _opened(world: World) -> World:
+    for site in set(SITES) - set(DATABASES):
+        world.database(site)
+    return world
+
+
+def _reset(everywhere: Worlds, world: World) -> None:
+    everywhere.discard(world.key)
+    _opened(everywhere.create())
+
+
+def _read(world: World) -> None:
+    for site in set(SITES) - set(DATABASES):
+        database = world.database(site)
+        for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            database.execute(f"SELECT * FROM {name}").fetchall()
+
+
+def _memory() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def pages(settings: Settings) -> dict[str, Figure]:
+    """A page of each site: its home page and the first ones that this links to, over a kept connection, as its main user."""
+    server = SiteServer()
+    server.start()
+    try:
+        return {f"page_{site}": _pages_of(server, site) for site in SITES}
+    finally:
+        server.stop()
+
+
+def _pages_of(server: SiteServer, site: str) -> Figure:
+    headers = {"Host": f"{site}.localhost:{server.port}", WORLD_HEADER: server.worlds.create().key}
+    if site in SESSIONS:
+        headers["Cookie"] = "=".join(SESSIONS[site])
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+
+    def get(path: str) -> tuple[int, str]:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    links = [link.replace("&amp;", "&") for link in re.findall(r'<a [^>]*href="(/[^"]*)"', get("/")[1])]
+    paths = [path for path in dict.fromkeys(["/", *links]) if get(path)[0] == 200][:LINKS + 1]
+    taken = [_seconds(lambda: get(path)) for path in paths * ROUNDS]
+    connection.close()
+    return Figure(1000 * statistics.median(taken), "ms", len(taken), "≤ 15")
+
+
+# ---- the browser -----------------------------------------------------------------------------------------------------------------
+
+
+def steps(settings: Settings) -> dict[str, Figure]:
+    """Steps a second of the experts' episodes on all sites of the Pocket Arena, 16 in flight."""
+    tasks = spread(load_tasks(project_path("data/tasks/arena_train.json")), 100, 0)
+    return {"steps_arena_16": run(_in_browser(settings, open_place(settings, "arena"), tasks, 16, "≥ 15"))}
+
+
+def miniwob(settings: Settings) -> dict[str, Figure]:
+    """Steps a second of the experts' episodes on the pages of MiniWoB++, 1, 4 and 16 in flight."""
+    tasks = sorted(make_tasks("train", 8), key=lambda task: task.instantiation_dict["seed"])  # every page once, then once more
+    return {f"steps_miniwob_{episodes}": run(_in_browser(settings, open_place(settings, "miniwob"), tasks, episodes, goal))
+            for episodes, goal in ((1, ""), (4, ""), (16, "≥ 25"))}
+
+
+async def _in_browser(settings: Settings, place: Place, tasks: list[Task], episodes: int, goal: str) -> Figure:
+    browser = Browser(settings.browser)
+    place.start()
+    try:
+        found = await _steps_a_second(settings, browser, place, tasks, episodes)
+    finally:
+        await browser.stop()
+        place.stop()
+    return Figure(statistics.median(found), "steps/s", len(found), goal)
+
+
+async def _steps_a_second(settings: Settings, browser: Browser, place: Place, tasks: list[Task], episodes: int) -> list[float]:
+    """For each slice of the time, the steps a second with so many episodes in flight; a new episode begins wherever one ends.
+
+    An episode has as many observations as steps: one when it is reset, and none when it exits. Resets and scoring are in the time.
+    """
+    every, ends = itertools.cycle(tasks), []
+
+    async def play(own) -> None:
+        for task in own:
+            await _play(Episode(browser, place, task, 0, settings), settings.episode.turn_limit, ends)
+
+    await asyncio.gather(*(play([next(every)]) for _ in range(episodes)))  # opens the browser's contexts
+    started = time.monotonic()
+    players = [asyncio.ensure_future(play(every)) for _ in range(episodes)]
+    try:
+        ended, _ = await asyncio.wait(players, timeout=SLICE_S * SLICES, return_when=asyncio.FIRST_COMPLETED)
+        for one in ended:
+            one.result()  # a fault: nobody else ends
+    finally:
+        for one in players:
+            one.cancel()
+        await asyncio.gather(*players, return_exceptions=True)
+    return rates([end - started for end in ends], SLICE_S, SLICES)
+
+
+def rates(ends: Sequence[float], seconds: float, slices: int) -> list[float]:
+    """Steps a second in each of so many slices of the time from 0 on, from the times at which steps ended."""
+    found = [int(end // seconds) for end in ends]
+    return [found.count(number) / seconds for number in range(slices)]
+
+
+async def _play(episode: Episode, turn_limit: int, ends: list[float]) -> None:
+    """One episode by its expert, scored; notes when each step ended."""
+    expert, memory = benchmark_expert(episode.task.benchmark), {}
+    try:
+        observation = await episode.reset()
+        for _ in range(turn_limit):
+            result = await episode.step(expert(episode.task, episode.intent, observation, memory))
+            ends.append(time.monotonic())
+            if result.done:
+                break
+            observation = result.observation
+        await episode.score()
+    finally:
+        await episode.close()
+
+
+def observation(settings: Settings) -> dict[str, Figure]:
+    """Observing a page of so many elements, from the question to the page to the text that the policy reads."""
+    return {f"observation_{elements}": run(_observing(settings, elements, times, goal))
+            for elements, times, goal in ((100, 50, "≤ 15"), (1_000, 30, "≤ 60"), (10_000, 15, "≤ 400"))}
+
+
+class TablePage(PocketArena):
+    """A place whose only page is a table of `elements` elements: links, texts, text boxes and buttons."""
+
+    def __init__(self, elements: int):
+        super().__init__()
+        self.html = "<title>Table</title><table>" + "".join(
+            f'<tr><td><a href="#{row}">Item {row}</a><td>${row}.50<td><input aria-label="Quantity {row}" value="1"><td><button>Add {row}</button></tr>'
+            for row in range(elements // 4)) + "</table>"
+
+    async def begin(self, page, task, visit) -> str:
+        await page.set_content(self.html)
+        return task.intent
+
+
+async def _observing(settings: Settings, elements: int, times: int, goal: str) -> Figure:
+    browser = Browser(settings.browser)
+    task = replace(load_tasks(project_path("data/tasks/arena_train.json"))[0], start_url="about:blank")
+    episode = Episode(browser, TablePage(elements), task, 0, settings)
+    try:
+        await episode.reset()
+        taken = [(await episode.step(WAIT)).seconds for _ in range(times)]
+    finally:
+        await episode.close()
+        await browser.stop()
+    return Figure(1000 * statistics.median(taken), "ms", times, goal)
+
+
+GROUPS: dict[str, Callable[[Settings], dict[str, Figure]]] = {
+    "worlds": worlds,  # first: memory that others have left would hide what a world takes up
+    "pages": pages,
+    "steps": steps,
+    "observation": observation,
+    "miniwob": miniwob,
+}
