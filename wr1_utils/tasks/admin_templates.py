@@ -72,6 +72,12 @@ class Office:
         items = sum(item["quantity"] for order in orders for item in order["items"])
         return {"orders": str(len(orders)), "items": str(items), "revenue": money(sum(order["cents"] for order in orders))}
 
+    def stock_figures(self, category: str) -> dict[str, str]:
+        """What the stock value report says of a category."""
+        products = [product for product in self.products if product["category_name"] == category]
+        return {"items": str(sum(product["stock"] for product in products)),
+                "value": money(sum(product["stock"] * product["cents"] for product in products))}
+
     def best_seller(self, place: int = 1, first: str = "", last: str = TODAY) -> str | None:
         """The product in this place of the best sellers of a period, None where there is none or another sold as often."""
         sold: Counter[str] = Counter()
@@ -301,16 +307,20 @@ TEMPLATES = (
     _admin("sales_report", ("Show the sales of {{period}} and tell me the total {{figure}}.",),
            lambda office, rng: [{"period": period, "figure": figure} for period in PERIODS for figure in ("orders", "items", "revenue")],
            _reported, 5, 1),
+    # needed: Wait (the figures come after some seconds)
+    _admin("stock_value", ("Show the stock value report and tell me the {{figure}} of {{category}}.",),
+           lambda office, rng: [{"figure": figure, "category": category} for category in CATEGORIES for figure in ("items", "value")],
+           lambda office, f: _all(answer(office.stock_figures(f["category"])[f["figure"]]), _url("/reports/stock-value")), 4, 1),
     # navigation
     _admin("sorted_products", ("Show {{category}} with the {{order}} first.", "List {{category}} with the {{order}} first."),
            lambda office, rng: [{"category": category, "order": f"{extreme} {column}"} for category in CATEGORIES
-                                for extreme in ("lowest", "highest") for column in ("price", "stock")], _sorted, 8, 1),
+                                for extreme in ("lowest", "highest") for column in ("price", "stock")], _sorted, 7, 1),
     _admin("open_invoice", ("Open the invoice of order {{order}}.", "Show me the invoice of order {{order}}."), _not_canceled,
-           lambda office, f: _url(f"/orders/{f['order']}/invoice"), 7, 1),
+           lambda office, f: _url(f"/orders/{f['order']}/invoice"), 6, 1),
     # changes of state
     _admin("change_product", ("Change the {{field}} of {{product}} to {{value}}.", "Set the {{field}} of {{product}} to {{value}}."),
            _product_changes,
-           lambda office, f: _product_state(office, f["product"], **{f["field"]: f["value"]}), 11, 2),
+           lambda office, f: _product_state(office, f["product"], **{f["field"]: f["value"]}), 9, 1),
     _admin("disable_product", ("Disable {{product}}.",), lambda office, rng: [{"product": product["name"]} for product in office.products],
            lambda office, f: _product_state(office, f["product"], status=SWITCH[0]), 5, 1),
     _admin("cancel_order", ("Cancel order {{order}}.",),

@@ -18,7 +18,7 @@ from wr1_utils.tasks.task import Task, load_tasks, save_tasks
 from wr1_utils.tasks.templates import Template, make_tasks, what_is_asked
 
 TRAIN = 647
-SHOP_TEST = {"string_match": 18, "N/A": 3, "url_match": 8, "program_html": 16}       # so that the evaluators of all sites have their shares
+SHOP_TEST = {"string_match": 19, "N/A": 3, "url_match": 7, "program_html": 16}       # so that the evaluators of all sites have their shares
 TASK_FILES = ("arena_train.json", "arena_test.json")
 _OTHER_SITES = (*admin_templates.TEMPLATES, *gitlab_templates.TEMPLATES, *map_templates.TEMPLATES, *reddit_templates.TEMPLATES,
                 *multi_templates.TEMPLATES)
