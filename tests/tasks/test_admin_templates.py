@@ -185,6 +185,8 @@ ANSWERS = {                          # template → the answer that the pages gi
     "count_orders": lambda o, f: read(o("/orders", **f), COUNT).split()[0],
     "sales_report": lambda o, f: of_dates(o, "sales", *SHORTCUTS[f["period"].capitalize()])[-1][
         ("orders", "items", "revenue").index(f["figure"]) + 1],
+    "stock_value": lambda o, f: only([line[("items", "value").index(f["figure"]) + 2] for line in lines(o("/reports/stock-figures"))
+                                      if line[0] == f["category"]]),
     "revenue_dates": lambda o, f: of_dates(o, "sales", f["first"], f["last"])[-1][3],
 }
 

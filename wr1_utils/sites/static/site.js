@@ -136,12 +136,12 @@ document.addEventListener("mouseover", async (event) => {
 document.addEventListener("mousedown", () => closeCard(undefined));
 // The map, data-place: the address of a place whose menu a right click opens.
 document.addEventListener("contextmenu", (event) => {
-  const link = event.target.closest("[data-place]");
-  if (!link) return;
+  const line = event.target.closest("[data-place]");
+  if (!line) return;
   event.preventDefault();
   document.querySelector(".context")?.remove();
   const menu = document.querySelector("#context").content.firstElementChild.cloneNode(true);
-  menu.action = `${link.dataset.place}/home`;
+  menu.action = `${line.dataset.place}/home`;
   Object.assign(menu.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
   document.body.append(menu);
 });
