@@ -46,7 +46,7 @@ def score(arena, browser, task, posts, answer="done"):
             await page.goto(address)
             for path, fields in posts:
                 if path == "{confirm}":
-                    path, shown = address.removeprefix(visit.start_url.rstrip("/")), await (await context.request.get(f"{visit.start_url}profile/email")).text()
+                    path, shown = address.removeprefix(visit.start_url.rstrip("/")), await page.evaluate("async () => await (await fetch('/profile/email')).text()")
                     fields = {"code": fields["code"].format(code=shown.split("Its code is ")[1][:4])}
                 address = visit.start_url.rstrip("/") + path
                 if fields is not None:
@@ -81,7 +81,7 @@ def edit(title, **changes):
 
 
 def another_issue(filling):
-    """The title of another open issue of the project, the last one by title: it is not on the first page of the list."""
+    """The title of another open issue of the project, the last one by title."""
     _, place = GIT.issue(filling["issue"])
     return max(i["title"] for i in place["issues"] if i["state"] == "opened" and i["title"] != filling["issue"])
 
@@ -134,7 +134,7 @@ def assign_issue(f):
     done, other = edit(f["issue"], assignee=GIT.people[f["person"]]), another_issue(f)
     return [done], [[edit(other, assignee=GIT.people[f["person"]])], [edit(f["issue"], assignee="")], [done, edit(f["issue"])],
                     [edit(f["issue"], assignee=done[1]["assignee"], due="2026-12-24")],
-                    [done, (issue(other, "/state"), {"state": "closed"})]]
+                    [done, (issue(other, "/state"), {"state": "closed"})], [done, edit(other, labels=[])]]
 
 
 def label_issue(f):

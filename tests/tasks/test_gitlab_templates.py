@@ -1,4 +1,4 @@
-"""The tasks of the site gitlab: well-formed, nothing of the test set in the training set, and each answer where a visitor would look for it."""
+"""The tasks of the site gitlab: well-formed, nothing of the test set in the training set, each answer where a visitor would look for it."""
 
 import re
 from collections import Counter

@@ -127,12 +127,13 @@ def _facts(record: dict, sign: str, *own: str) -> list:
 
 
 def _issues_state(project: dict, issue: dict, issues: list[dict]) -> dict:
-    """The page of the issue, and the first open issues by title: number, labels, assignees."""
+    """The page of the issue, and the list of all open ones: number, title, labels, assignee."""
     facts = _facts(issue, "#", *(issue[field] or "None" for field in ("assignee_name", "label_names", "milestone_title", "due")))
     listed = sorted((i for i in issues if i["state"] == "opened"), key=lambda i: (i["title"], i["id"]))
-    cells = [(f"#{i['iid']}", i["title"], i["label_names"] or "", i["assignee_name"] or "", i["created"]) for i in listed[:PAGE_SIZE]]
-    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts),
-                  (f"{project['url']}/-/issues?sort=title_asc", ROWS, [f"{len(listed)} issues", *sum(cells, ())]))
+    cells = [(f"#{i['iid']}", i["title"], i["label_names"] or "", i["assignee_name"] or "", i["created"]) for i in listed]
+    pages = [(f"{project['url']}/-/issues?sort=title_asc&page={start // PAGE_SIZE + 1}", ROWS,
+              [f"{len(listed)} issues", *sum(cells[start:start + PAGE_SIZE], ())]) for start in range(0, len(cells), PAGE_SIZE)]
+    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts), *pages)
 
 
 def issue_changed(git: Git, title: str, **changes) -> dict:

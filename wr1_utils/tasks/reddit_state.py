@@ -154,9 +154,9 @@ def _posts_row(post: dict, beside: str) -> str:
 
 
 def listed(forum: Forum, changed: dict) -> list[Check]:
-    """All posts of the forum that `changed` is in, with their points."""
-    posts = [changed if post["id"] == changed["id"] else post for post in forum.posts_in(changed["forum_name"])]
-    return _rows(f"/f/{changed['forum_name']}?sort=new", [_posts_row(post, "author_name") for post in posts])
+    """All posts of all forums with their points, `changed` for the one that it was."""
+    posts = [changed if post["id"] == changed["id"] else post for post in reversed(forum.posts)]
+    return _rows("/?sort=new", [_posts_row(post, "forum_name") for post in posts])
 
 
 def own_posts(forum: Forum, *new: dict) -> list[Check]:
