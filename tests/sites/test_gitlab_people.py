@@ -248,3 +248,41 @@ def test_log_in_and_out(git_as):
         assert response.url.host == "gitlab.localhost" and response.url.path == path
     assert "Music Shelf" in visit("/").text
     assert visit("/logout", {}).url.path == "/login" and visit("/").url.path == "/explore"
+
+
+# --- another email -----------------------------------------------------------------------------------------------------------------
+
+def code_on(page):
+    return re.search(r"Its code is ([0-9]{4})\.", page.text)[1]
+
+
+def test_an_email_is_changed_by_the_code_of_the_latest_request(git):
+    first = git("/profile/email", {"email": "lane@git.test"})
+    assert first.url.path.startswith("/profile/confirm/") and "<a " not in first.text and "Code" in first.text
+    old = code_on(git("/profile/email"))
+    second = git("/profile/email", {"email": "lane@git.test"})
+    code = code_on(git("/profile/email"))
+    assert (second.url.path, code) != (first.url.path, old) and first.url.path not in git("/profile/email").text
+    assert git(first.url.path).status_code == 404 == git(first.url.path, {"code": old}).status_code
+    assert "This is not the code." in git(second.url.path, {"code": old}).text and git.value("SELECT email FROM users WHERE id = 1") == "emma@git.test"
+    done = git(second.url.path, {"code": code})
+    assert done.url.path == "/profile/email" and "Your email was changed." in done.text and "Its code is" not in done.text
+    assert git.value("SELECT email FROM users WHERE id = 1") == "lane@git.test" and git(second.url.path, {"code": code}).status_code == 404
+
+
+@pytest.mark.parametrize("email", ["", "emma", "@git.test", "a b@git.test", "x" * 40 + "@git.test", "otis@git.test"])
+def test_an_email_that_is_none_or_taken_is_refused(git, email):
+    response = git("/profile/email", {"email": email})
+    assert response.status_code == 400 and git.value("SELECT new_email FROM users WHERE id = 1") == ""
+
+
+def test_nobody_else_can_confirm_an_email(git, git_as):
+    git("/profile/email", {"email": "lane@git.test"})
+    address, code = git("/profile/email", {"email": "lane@git.test"}).url.path, code_on(git("/profile/email"))
+    git.log_in("otis")
+    assert git(address, {"code": code}).status_code == 404 and "lane@git.test" not in git("/profile/email").text
+    assert git_as(None)("/profile/email").url.path == "/login" == git_as(None)(address).url.path
+
+
+def test_a_card_tells_the_job(git):
+    assert "Job: Release manager" in git("/users/otis/card").text and git("/users/nobody/card").status_code == 404

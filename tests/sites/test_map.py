@@ -282,3 +282,12 @@ def test_pages_are_served_within_milliseconds(visit):
             visit(path)
             seconds.append(time.perf_counter() - start)
         assert statistics.median(seconds) < 0.05, path
+
+
+def test_a_home_is_set_and_set_anew(visit):
+    assert "Home" not in words(visit("/favorites")).split("Favorites")[-1]
+    assert "data-place=\"/place/mill-bridge\"" in visit("/search", q="Mill Bridge").text and "Set as home" not in visit("/place/mill-bridge").text
+    for slug, name in (("mill-bridge", "Mill Bridge"), ("ocean-park", "Ocean Park")):
+        assert f"{name} is your home now." in visit(f"/place/{slug}/home", {}).text
+        assert re.findall(r'<tr data-item="Home: ([^"]*)"', visit("/favorites").text) == [name]
+    assert visit("/place/nowhere/home", {}).status_code == 404 and visit("/place/ocean-park/home").status_code == 404

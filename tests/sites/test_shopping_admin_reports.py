@@ -88,3 +88,13 @@ def test_low_stock(visit):
 def test_search_terms(visit):
     assert table(visit("/reports/search-terms"))[0] == ["garden bench", "59", "0"]
     assert len(table(visit("/reports/search-terms?page=3"))) == 4
+
+
+def test_the_value_of_the_stock_comes_later(visit):
+    page = visit("/reports/stock-value")
+    assert "is being prepared" in page.text and 'data-later="/reports/stock-figures"' in page.text and table(page) == []
+    found = table(visit("/reports/stock-figures"))
+    assert len(found) == 8 and sum(int(line[1]) for line in found) == 104
+    items, cents = visit.row("SELECT sum(stock), sum(stock * cents) FROM products")
+    assert sum(int(line[2]) for line in found) == items
+    assert sum(round(100 * float(line[3][1:].replace(",", ""))) for line in found) == cents

@@ -136,3 +136,12 @@ def test_pages_are_served_within_milliseconds(visit):
             visit(path)
             seconds.append(time.perf_counter() - start)
         assert statistics.median(seconds) < 0.05, path
+
+
+def test_recent_changes_go_on(visit):
+    first, more = visit("/wiki/Special:RecentChanges"), visit("/changes?from=8")
+    assert len(column(first, 0)) == len(column(more, 0)) == 8 and not set(column(first, 0)) & set(column(more, 0))
+    assert column(visit("/changes?from=0"), 1) == column(first, 1) and set(column(first, 0) + column(more, 0)) <= set(all_titles(visit))
+    assert column(visit("/changes?from=32"), 0) == [] == column(visit("/changes?from=999999"), 0)
+    assert [len(column(visit("/changes", **{"from": odd}), 0)) for odd in ODD] == [8] * (len(ODD) - 1) + [8]
+    assert "<a " not in more.text

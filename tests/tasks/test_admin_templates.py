@@ -1,5 +1,6 @@
 """The tasks of the back office: well-formed, nothing of the test set in the training set, and right by the site's own pages."""
 
+import random
 import re
 from collections import Counter
 from html import unescape
@@ -11,7 +12,7 @@ from wr1_utils.sites.server import SESSIONS, WORLD_HEADER, make_app, seeds
 from wr1_utils.sites.shopping_admin_reports import SHORTCUTS
 from wr1_utils.sites.world import Worlds
 from wr1_utils.tasks import shopping_templates
-from wr1_utils.tasks.admin_templates import COUNT, FORM, ORDER, REVIEWS, TEMPLATES, seed_office
+from wr1_utils.tasks.admin_templates import COUNT, FIGURES, FORM, ORDER, REVIEWS, TEMPLATES, seed_office
 from wr1_utils.tasks.templates import make_tasks
 
 TRAIN, TEST = make_tasks(TEMPLATES)
@@ -120,6 +121,8 @@ def read(html, locator):
         return read_form(html)
     if locator == COUNT:
         return text(re.search(r'<p id="count">(.*?)</p>', html)[1])
+    if locator == FIGURES:
+        return "; ".join(f"{line[2]}; {line[3]}" for line in lines(html))
     if locator == REVIEWS:
         return "; ".join(" | ".join(line) for line in lines(html))
     assert locator == ORDER
@@ -185,6 +188,8 @@ ANSWERS = {                          # template → the answer that the pages gi
     "count_orders": lambda o, f: read(o("/orders", **f), COUNT).split()[0],
     "sales_report": lambda o, f: of_dates(o, "sales", *SHORTCUTS[f["period"].capitalize()])[-1][
         ("orders", "items", "revenue").index(f["figure"]) + 1],
+    "stock_value": lambda o, f: only([line[("items", "value").index(f["figure"]) + 2] for line in lines(o("/reports/stock-figures"))
+                                      if line[0] == f["category"]]),
     "revenue_dates": lambda o, f: of_dates(o, "sales", f["first"], f["last"])[-1][3],
 }
 
@@ -283,3 +288,38 @@ def test_the_change_of_state_is_what_the_form_does_and_not_there_before(office, 
     if task.intent_template_id in ("admin_order_comment", "admin_comment_subtotal"):          # a second time is once too often
         change(office, task.instantiation_dict)
         assert not reached(office, task)
+
+
+OTHERS = {                           # template → the like of it on a second record
+    "change_product": lambda o, f, other: save_product(o, other["product"], **{f["field"]: "77"}),
+    "price_stock": lambda o, f, other: save_product(o, other["product"], stock="77"),
+    "disable_product": lambda o, f, other: save_product(o, other["product"], stock="77"),
+    "cancel_order": lambda o, f, other: set_status(o, {**other, "status": "Returned"}),
+    "order_status": lambda o, f, other: set_status(o, {**other, "status": f["status"]}),
+    "status_invoice": lambda o, f, other: set_status(o, {**other, "status": f["status"]}),
+    "approve_review": lambda o, f, other: judge(o, other, "Not approved"), "reject_review": lambda o, f, other: judge(o, other, "Approved"),
+    "customer_phone": lambda o, f, other: save_customer(o, other["customer"], phone=f["phone"]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_second_record_changed_as_well_is_seen(office, name):
+    """Orders: where the other one had the first one's status before, or has its status after."""
+    task = of(name)[0]
+    filling, template = task.instantiation_dict, next(template for template in TEMPLATES if template.name == f"admin_{name}")
+    status = seed_office().order(filling["order"])["status"] if "order" in filling else None
+
+    def fits(one):
+        if "order" in one:
+            return one["order"] != filling["order"] and seed_office().order(one["order"])["status"] == status
+        if "customer" in one:
+            return one["customer"] != filling["customer"]
+        if "author" in one:
+            return one != filling and next(r for r in seed_office().reviews_of(one["product"]) if r["author"] == one["author"])["status"] == "Pending"
+        return one["product"] != filling["product"] and seed_office().product(one["product"])["stock"] > 0
+
+    other = next(filter(fits, template.fillings(random.Random(3))))
+    CHANGES[name](office, filling)
+    assert reached(office, task)
+    OTHERS[name](office, filling, other)
+    assert not reached(office, task)

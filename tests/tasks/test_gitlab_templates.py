@@ -1,4 +1,4 @@
-"""The tasks of the site gitlab: well-formed, nothing of the test set in the training set, and each answer where a visitor would look for it."""
+"""The tasks of the site gitlab: well-formed, nothing of the test set in the training set, each answer where a visitor would look for it."""
 
 import re
 from collections import Counter
@@ -123,6 +123,15 @@ def test_settings_that_are_asked_for_in_vain_are_on_no_branch(git):
         for branch in branches:
             page = git.get(f"{place}/-/blob/{branch}/settings.ini")
             assert page.status_code == 200 and f"{task.instantiation_dict['setting']} =" not in page.text
+
+
+def test_the_job_stands_on_the_card_of_a_member_and_on_no_page_that_leads_there(git):
+    for task in tasks_of("gitlab_job"):
+        place, filling, job = found(git, task.instantiation_dict["project"]), task.instantiation_dict, task.eval["reference_answers"]["exact_match"]
+        members = git.get(f"{place}/-/project_members").text
+        card, username = re.search(rf'data-card="(/users/(\w+)/card)">{filling["person"]}<', members).groups()
+        assert f"Job: {job}<" in git.get(card).text
+        assert all(job not in git.get(path).text for path in (place, f"{place}/-/project_members", f"/{username}", "/profile"))
 
 
 def test_the_feed_token(git):

@@ -29,7 +29,7 @@ def test_sizes_splits_and_kinds():
     assert {task.intent_template_id for task in TEST if task.split == "unseen_template"} == UNSEEN
     assert not {task.intent_template_id for task in TRAIN} & UNSEEN
     assert Counter(task.split for task in TEST) == {"seen_template": 20, "unseen_template": 6}
-    for tasks, string, html_, url in ((TRAIN, 48, 40, 24), (TEST, 12, 10, 6)):
+    for tasks, string, html_, url in ((TRAIN, 48, 41, 30), (TEST, 12, 10, 8)):
         kinds = Counter(kind for task in tasks for kind in task.eval["eval_types"])
         assert kinds == {"string_match": string, "program_html": html_, "url_match": url}
         impossible = [task for task in tasks if task.eval["reference_answers"] == {"exact_match": "N/A"}]
@@ -171,6 +171,15 @@ def test_sorted_lists(client, task):
         assert page_at(client, task).text == page.text
 
 
+@of("wiki_changes")
+def test_recent_changes_that_come_when_one_scrolls(client, task):
+    title, shown, found = task.instantiation_dict["article"], 0, []
+    assert title not in re.sub(r"<[^>]*>", " ", page_at(client, task).text) and "Recent changes" in page_at(client, task).text
+    while lines := rows(client.get(f"http://wikipedia.localhost/changes?from={shown}")):
+        found, shown = found + lines, shown + len(lines)
+    assert [line[1] for line in found if line[0] == title] == [wanted(task)]
+
+
 @of("map_open_way", "map_open_category", "map_share")
 def test_pages_to_open(client, task):
     filling, page = task.instantiation_dict, page_at(client, task)
@@ -199,6 +208,8 @@ def change(client, task):
     if name == "map_unfavorite":
         item = re.search(rf'value="([0-9]+)"\s+aria-label="Remove {place}"', client.get("/favorites").text)[1]
         return client.post("/favorites/remove", data={"item": item})
+    if name == "map_home":
+        return client.post(f"{place_page(client, place).url.path}/home")
     if "favorite" in name:
         place = nearby(client, filling)[0][0] if name == "map_favorite_nearest" else place
         return client.post(f"{place_page(client, place).url.path}/favorite")

@@ -1,68 +1,18 @@
 """A change of state on the forum scores for just what was asked for, a near miss nothing. The changes are made by the sites' own forms."""
 
-import asyncio
 import random
 
-import httpx
 import pytest
 
-from wr1_utils.settings import load_settings
-from wr1_utils.sites.server import SESSIONS, make_app
 from wr1_utils.sites.shopping_seed import slug_of
 from wr1_utils.tasks import multi_templates, reddit_templates
-from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.reddit_state import address, seed_forum
-from wr1_utils.tasks.scoring import fill_placeholders
 from wr1_utils.tasks.templates import make_tasks
-from wr1_utils.web.browser import Browser
-from wr1_utils.web.loop import run
 
 TEMPLATES = {template.name: template for template in (*reddit_templates.TEMPLATES, *multi_templates.TEMPLATES)}
 TASKS = {task.intent_template_id: task for tasks in make_tasks(TEMPLATES.values(), 0) for task in tasks}
 CHANGING = [name for name, task in TASKS.items() if "program_html" in task.eval["eval_types"]]
 MISS = "Something else"
-
-
-@pytest.fixture(scope="module")
-def arena():
-    arena = PocketArena()
-    arena.start()
-    yield arena
-    arena.stop()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    browser = Browser(load_settings("smoke").browser)
-    run(browser.start())
-    yield browser
-    run(browser.stop())
-
-
-def scores(arena, browser, task, *ways):
-    """The scores of episodes that sent these forms, (path, fields) or (path, fields, site), and ended where the task wants it to."""
-    async def play(forms):
-        visit = arena.enter(task, 0)
-        context = await browser.open(headers=visit.headers, cookies=visit.cookies, viewport=arena.viewport)
-        transport = httpx.ASGITransport(app=make_app(arena._server.worlds))
-        try:
-            page = await context.new_page()
-            await page.goto(fill_placeholders(task.eval["reference_url"] or task.start_url, arena.site_urls))
-            for path, fields, *site in forms:
-                at = (site or ["reddit"])[0]
-                cookies = dict([SESSIONS[at]]) if at in SESSIONS else {}
-                async with httpx.AsyncClient(transport=transport, base_url=f"http://{at}.localhost", headers=visit.headers,
-                                             cookies=cookies) as client:
-                    assert (await client.post(path, data=fields)).status_code == 303, path
-            return await arena.score(page, context, task, visit, "done")
-        finally:
-            await browser.close(context)
-            arena.leave(visit)
-
-    async def all_ways():
-        return await asyncio.gather(*map(play, ways))
-
-    return run(all_ways())
 
 
 def forms(name, filling):
@@ -92,6 +42,10 @@ def forms(name, filling):
         return [("/forums/new", filling)]
     if name == "new_forum_with_post":
         return [("/forums/new", filling), ("/submit", {**filling, "forum": filling["name"]})]
+    if name == "send_draft":
+        return [(f"/chat/{filling['user']}", {"text": forum.drafts[filling["user"]]})]
+    if name == "leave_draft":
+        return [(f"/chat/{filling['user']}/draft", text)]
     if name in ("answer_message", "message_author"):
         to = post["author_name"] if post else next(m["sender_name"] for m in forum.messages if filling["topic"] in m["text"])
         return [(f"/user/{to}/message", text)]
@@ -120,6 +74,8 @@ def undo(name, right, filling):
         return [(f"/comment/{new}/delete", {})]
     if path.endswith("/edit"):
         return [(path, {"text": forum.own_comment(filling["post"])["text"]})]
+    if path.startswith("/chat/"):                # the message goes back into the field, or the field is emptied; sent it stays
+        return [(f"/chat/{filling['user']}/draft", {"text": "" if path.endswith("/draft") else fields["text"]})]
     if path == "/bio":
         return [(path, {"bio": forum.user("emma")["bio"]})]
     if path == "/submit":
@@ -136,6 +92,8 @@ def more(name, filling):
         return [("/place/milford/note", {"note": MISS}, "map")]
     if "message" in name:
         return [("/user/nora/message", {"text": "Hello"})]
+    if "draft" in name:
+        return [(f"/chat/{filling['user']}", {"text": MISS})]
     if name == "reddit_bio":
         return [("/settings", {"email": "emma@forum.test"})]
     if name == "reddit_subscribe" or "new_forum" in name:
@@ -163,11 +121,11 @@ def others(name):
 
 
 def test_every_kind_of_change_is_tried():
-    assert len(CHANGING) == 14 + 4 and {name.split("_")[0] for name in CHANGING} == {"reddit", "multi"}
+    assert len(CHANGING) == 16 + 4 and {name.split("_")[0] for name in CHANGING} == {"reddit", "multi"}
 
 
 @pytest.mark.parametrize("name", CHANGING)
-def test_just_what_was_asked_for(arena, browser, name):
+def test_just_what_was_asked_for(scores, name):
     task, filling = TASKS[name], filled(name)
     right, (other, near) = forms(name, filling), others(name)
     misses = {
@@ -175,23 +133,30 @@ def test_just_what_was_asked_for(arena, browser, name):
         "another record": forms(name, other), "another record too": [*right, *forms(name, other)],
         **{f"nearly {miss}": forms(name, miss) for miss in near},
     }
-    found = scores(arena, browser, task, right, *misses.values())
+    found = scores(task, right, *misses.values())
     assert dict(zip(["right", *misses], found)) == {"right": 1.0, **dict.fromkeys(misses, 0.0)}
 
 
-def test_a_vote_the_other_way_and_another_comments_vote_score_nothing(arena, browser):
+def test_a_vote_the_other_way_and_another_comments_vote_score_nothing(scores):
     task = TASKS["reddit_vote"]
     post = seed_forum().post(task.instantiation_dict["post"])
     comment = next(c for c in seed_forum().comments_on(post) if c["author_name"] != "emma")
     right = forms("vote", task.instantiation_dict)
     other = "down" if right[0][1]["vote"] == "up" else "up"
     ways = [(right[0][0], {"vote": other})], [*right, (f"/comment/{comment['id']}/vote", {"vote": "up"})]
-    assert scores(arena, browser, task, *ways) == [0, 0]
+    assert scores(task, *ways) == [0, 0]
 
 
-def test_a_comment_is_no_reply_and_a_reply_no_comment(arena, browser):
+def test_a_comment_is_no_reply_and_a_reply_no_comment(scores):
     task, comment = TASKS["reddit_reply"], TASKS["reddit_comment"]
-    assert scores(arena, browser, task, forms("comment", task.instantiation_dict)) == [0]
+    assert scores(task, forms("comment", task.instantiation_dict)) == [0]
     first = seed_forum().comments_on(seed_forum().post(comment.instantiation_dict["post"]))[0]
     filling = {**comment.instantiation_dict, "user": first["author_name"]}
-    assert scores(arena, browser, comment, forms("reply", filling)) == [0]
+    assert scores(comment, forms("reply", filling)) == [0]
+
+
+@pytest.mark.parametrize("name", ["reddit_send_draft", "reddit_leave_draft"])
+def test_a_draft_that_is_not_sent_as_it_is_or_not_kept_unsent_scores_nothing(scores, name):
+    task, user = TASKS[name], TASKS[name].instantiation_dict["user"]
+    text = task.instantiation_dict.get("text") or seed_forum().drafts[user][:79]
+    assert scores(task, [(f"/chat/{user}", {"text": text})], [(f"/chat/{user}", {"text": text}), *forms(name, filled(name))]) == [0, 0]

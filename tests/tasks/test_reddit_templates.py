@@ -63,7 +63,7 @@ def test_sizes_and_splits():
     for task in TEST:
         assert task.split == ("seen_template" if task.intent_template_id in trained else "unseen_template")
     assert {task.split for task in TRAIN} == {"train"}
-    assert sum(task.split == "unseen_template" for task in TEST) == 4
+    assert sum(task.split == "unseen_template" for task in TEST) == 5
     assert all(task.sites == ("reddit",) and task.start_url == "__REDDIT__/" and task.require_login for task in TRAIN + TEST)
     for tasks in (TRAIN, TEST):
         kinds = Counter(kind for task in tasks for kind in task.eval["eval_types"])
@@ -127,6 +127,22 @@ def test_answers_about_messages_stand_in_the_inbox(read):
         found = [row for row in rows(read("/inbox")) if row and task.instantiation_dict["topic"] in row[1]]
         assert len(found) == 1
         assert found[0][2] == (wanted(task) if "message_sender" in task.task_id else re.search(r"\| (\w+) \| 2026", str(task.eval))[1])
+
+
+def test_the_first_message_of_a_chat_is_the_last_that_scrolling_up_brings(read):
+    for task in tasks_of("first_message"):
+        user, shown, found = task.instantiation_dict["user"], 0, []
+        assert task.eval["reference_url"] == f"__REDDIT__/chat/{user}" and wanted(task) not in read(f"/chat/{user}")
+        while lines := [row for row in rows(read(f"/chat/{user}/earlier", shown=shown)) if row]:
+            found, shown = lines, shown + len(lines)
+        assert found[0][1] == "The chat begins here." and found[1][:2] == [user, wanted(task)]
+
+
+def test_no_draft_to_be_sent_is_shown_as_a_whole(read):
+    """An observation shows 80 characters of what a field holds."""
+    for task in tasks_of("send_draft"):
+        draft = seed_forum().drafts[task.instantiation_dict["user"]]
+        assert len(draft) > 100 and f'value="{draft}"' in read(f"/chat/{task.instantiation_dict['user']}")
 
 
 def test_what_is_asked_for_in_vain_does_not_exist(read):

@@ -19,6 +19,7 @@ from wr1_utils.agent.experts import (
     search,
     select,
     type_text,
+    wait,
 )
 from wr1_utils.web.observation import Observation
 
@@ -239,6 +240,15 @@ def _sales_report(filling: dict, observation: Observation, memory: dict) -> str:
     return _answer_from_row(observation, "Total", ("orders", "items", "revenue").index(filling["figure"]) + 1)
 
 
+def _stock_value(filling: dict, observation: Observation, memory: dict) -> str:
+    step = _to_page("Reports", "Stock value", observation)
+    if step:
+        return step
+    if any("is being prepared" in text.label for text in find_all(observation, "text")):
+        return wait(5, page_line(observation, "is being prepared"))
+    return _answer_from_row(observation, filling["category"], ("items", "value").index(filling["figure"]) + 2)
+
+
 # --- navigation ------------------------------------------------------------------------------------------------------------------
 
 def _sorted_products(filling: dict, observation: Observation, memory: dict) -> str:
@@ -324,7 +334,7 @@ EXPERTS = {
     "admin_revenue_dates": _in_period("Sales by month", lambda filling, observation, memory: _answer_from_row(observation, "Total", 3)),
     "admin_customer_contact": _customer_contact, "admin_order_total": _order_total, "admin_order_customer": _order_customer,
     "admin_top_customer": _top_customer, "admin_review_author": _review_author, "admin_nothing_found": _nothing_found,
-    "admin_count_orders": _count_orders, "admin_sales_report": _sales_report, "admin_sorted_products": _sorted_products,
+    "admin_count_orders": _count_orders, "admin_sales_report": _sales_report, "admin_stock_value": _stock_value, "admin_sorted_products": _sorted_products,
     "admin_open_invoice": _open_invoice, "admin_customer_of_order": _customer_of_order,
     "admin_change_product": _change_product,
     "admin_price_stock": _change(_to_product, "The product was saved.", lambda f: {"Price": f["price"], "Stock": f["stock"]}, "Save"),

@@ -95,8 +95,34 @@ def select(element: Element, option: str, *notes: str) -> str:
     return _act("Select Dropdown Option", element, option, notes)
 
 
+def hover(element: Element, *notes: str) -> str:
+    return _act("Hover", element, None, notes)
+
+
+def right_click(element: Element, *notes: str) -> str:
+    return _act("Right Click", element, None, notes)
+
+
+def press_enter(element: Element, *notes: str) -> str:
+    """Press Enter in `element`, whatever it holds."""
+    return _act("Press Enter", element, None, notes)
+
+
+def without_element(call: str, *notes: str) -> str:
+    """A call that acts on no element, such as ``go_backward()`` or ``do(action="Scroll Down")``."""
+    return reply(call, *(f"# Note: {note}" for note in notes))
+
+
 def scroll_down(*notes: str) -> str:
-    return reply('do(action="Scroll Down")', *(f"# Note: {note}" for note in notes))
+    return without_element('do(action="Scroll Down")', *notes)
+
+
+def scroll_up(*notes: str) -> str:
+    return without_element('do(action="Scroll Up")', *notes)
+
+
+def wait(seconds: int, *notes: str) -> str:
+    return without_element(f'do(action="Wait", argument="{seconds}")', *notes)
 
 
 def exit_with(answer: str, line: str, *notes: str) -> str:

@@ -6,7 +6,22 @@ expert is called with, and what it may see, is as in `shopping_experts`.
 
 from collections.abc import Callable
 
-from wr1_utils.agent.experts import ExpertError, cells, click, exit_with, find, find_all, need, page_line, row_of, search, select, type_text
+from wr1_utils.agent.experts import (
+    ExpertError,
+    cells,
+    click,
+    exit_with,
+    find,
+    find_all,
+    hover,
+    need,
+    page_line,
+    row_of,
+    search,
+    select,
+    type_text,
+    without_element,
+)
 from wr1_utils.web.observation import Observation
 
 DONE = "done"                        # what an expert says at the end of a task that asks for no answer
@@ -143,6 +158,14 @@ def _setting(filling: dict, observation: Observation, memory: dict) -> str:
 
 def _feed_token(filling: dict, observation: Observation, memory: dict) -> str:
     return _to_profile(observation) or _answer_from_row(observation, "Feed token")
+
+
+def _job(filling: dict, observation: Observation, memory: dict) -> str:
+    step = _to_part("Members", filling, observation)
+    if step:
+        return step
+    job = find(observation, "text", contains="Job: ")
+    return exit_with(job.label.removeprefix("Job: "), page_line(observation, job.label)) if job else hover(need(observation, "link", filling["person"]))
 
 
 # --- navigation ------------------------------------------------------------------------------------------------------------------
@@ -323,6 +346,26 @@ def _status(filling: dict, observation: Observation, memory: dict) -> str:
     return _to_profile(observation) or _fill(observation, "Update profile", {"Status message": filling["status"]})
 
 
+def _email(filling: dict, observation: Observation, memory: dict) -> str:
+    """Asks for the email; then back from the page that wants the code to the one that shows it, and forward again."""
+    if _says(observation, "Your email was changed."):
+        return _done()
+    if _page(observation) == "Confirm your new email":
+        return _fill(observation, "Confirm", {"Code": memory["code"]}) if "code" in memory else without_element(
+            "go_backward()", page_line(observation, "The code is now shown"))
+    if _page(observation) != "Email":
+        return click(find(observation, "link", "Email") or need(observation, "link", "Profile"))
+    if "asked" in memory:
+        line = page_line(observation, "Its code is ")
+        memory["code"] = line.split("Its code is ")[1].rstrip(".")
+        return without_element("go_forward()", line)
+    box = need(observation, "textbox", "New email")
+    if box.value != filling["email"]:
+        return type_text(box, filling["email"])
+    memory["asked"] = True
+    return click(need(observation, "button", "Change email"))
+
+
 def _new_milestone(filling: dict, observation: Observation, memory: dict) -> str:
     if _says(observation, "The milestone was created."):
         return _done()
@@ -336,7 +379,7 @@ EXPERTS = {
     "gitlab_issue_assignee": _issue_fact("Assignee"), "gitlab_issue_state": _issue_fact("State"),
     "gitlab_issue_due": _issue_fact("Due date"),
     "gitlab_label_count": _label_count, "gitlab_clone_address": _clone_address, "gitlab_milestone_due": _milestone_due,
-    "gitlab_setting": _setting, "gitlab_no_such_setting": _setting, "gitlab_feed_token": _feed_token,
+    "gitlab_setting": _setting, "gitlab_no_such_setting": _setting, "gitlab_feed_token": _feed_token, "gitlab_job": _job, "gitlab_email": _email,
     "gitlab_filter_issues": _filter_issues, "gitlab_branch_commits": _branch_commits, "gitlab_open_review": _open_review,
     "gitlab_open_file": _open_file,
     "gitlab_star": _star, "gitlab_star_open": _star_open, "gitlab_fork": _fork, "gitlab_new_issue": _new_issue,

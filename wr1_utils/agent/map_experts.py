@@ -6,7 +6,22 @@ found the same way: search for the name, click the name (the wiki opens an artic
 
 from collections.abc import Callable
 
-from wr1_utils.agent.experts import ExpertError, cells, click, exit_with, find, find_all, need, page_line, reply, search, select, type_text
+from wr1_utils.agent.experts import (
+    ExpertError,
+    cells,
+    click,
+    exit_with,
+    find,
+    find_all,
+    need,
+    page_line,
+    reply,
+    right_click,
+    scroll_down,
+    search,
+    select,
+    type_text,
+)
 from wr1_utils.web.observation import Element, Observation
 
 DONE = "done"                        # what an expert says at the end of a task that asks for no answer
@@ -191,6 +206,13 @@ def _wiki_born(filling: dict, observation: Observation, memory: dict) -> str:
     return _answer_from_row(observation, "Born")
 
 
+def _wiki_changes(filling: dict, observation: Observation, memory: dict) -> str:
+    if _page(observation) != "Recent changes":
+        return click(need(observation, "link", "Recent changes"))
+    return _answer_from_row(observation, filling["article"]) if _says(observation, filling["article"]) else scroll_down(
+        page_line(observation, "scroll the list"))
+
+
 # --- navigation ------------------------------------------------------------------------------------------------------------------
 
 def _map_open_way(filling: dict, observation: Observation, memory: dict) -> str:
@@ -236,6 +258,18 @@ def _map_favorite_show(filling: dict, observation: Observation, memory: dict) ->
     if _page(observation) == "Favorites":
         return _done()
     return _to_place(filling["place"], observation) or _add_favorite(observation) or click(need(observation, "link", "Favorites"))
+
+
+def _map_home(filling: dict, observation: Observation, memory: dict) -> str:
+    place = filling["place"]
+    if _page(observation) == "Favorites":
+        return _done()
+    if _says(observation, f"{place} is your home now."):
+        return click(need(observation, "link", "Favorites"))
+    if _page(observation) != f"Results for {place}":
+        return search(need(observation, "textbox", "Search"), place)
+    choice = find(observation, "menuitem", "Set as home")
+    return click(choice) if choice else right_click(need(observation, "link", place))
 
 
 def _map_favorite_nearest(filling: dict, observation: Observation, memory: dict) -> str:
@@ -293,6 +327,7 @@ def _map_note_time(filling: dict, observation: Observation, memory: dict) -> str
 EXPERTS: dict[str, Callable[[dict, Observation, dict], str]] = {
     "map_fact": _map_fact, "map_no_fact": _map_no_fact, "map_way": _map_way, "map_first_road": _map_first_road, "map_nearest": _map_nearest,
     "map_count": _map_count, "map_at": _map_at, "wiki_fact": _wiki_fact, "wiki_number": _wiki_number, "wiki_born": _wiki_born,
+    "wiki_changes": _wiki_changes, "map_home": _map_home,
     "map_open_way": _map_open_way, "map_open_category": _map_open_category, "wiki_open_sorted": _wiki_open_sorted, "map_share": _map_share,
     "map_open_nearest": _map_open_nearest, "map_favorite": _map_favorite, "map_favorite_show": _map_favorite_show,
     "map_favorite_nearest": _map_favorite_nearest, "map_unfavorite": _map_unfavorite, "wiki_favorite": _wiki_favorite,

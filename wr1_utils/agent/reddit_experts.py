@@ -9,7 +9,20 @@ start. The steps without an underscore are also those of tasks over several site
 
 from collections.abc import Callable
 
-from wr1_utils.agent.experts import ExpertError, cells, click, exit_with, find, need, page_line, search, select, type_text
+from wr1_utils.agent.experts import (
+    ExpertError,
+    cells,
+    click,
+    exit_with,
+    find,
+    need,
+    page_line,
+    press_enter,
+    scroll_up,
+    search,
+    select,
+    type_text,
+)
 from wr1_utils.web.observation import Element, Observation
 
 DONE = "done"                        # what an expert says at the end of a task that asks for no answer
@@ -169,6 +182,25 @@ def _no_such_forum(filling: dict, observation: Observation, memory: dict) -> str
     return search(need(observation, "textbox", "Search"), filling["forum"])
 
 
+def _to_chat(user: str, observation: Observation) -> str | None:
+    """The next step towards the chat with the user, or None when it is open."""
+    if page_name(observation) == f"Chat with {user}":
+        return None
+    if page_name(observation) == "Chats":
+        return click(need(observation, "link", user))
+    return click(find(observation, "link", "Chats") or need(observation, "link", "Inbox"))
+
+
+def _first_message(filling: dict, observation: Observation, memory: dict) -> str:
+    step = _to_chat(filling["user"], observation)
+    if step:
+        return step
+    if not says(observation, "The chat begins here."):
+        return scroll_up(page_line(observation, "Scroll the chat up"))
+    first = next(line for line in observation.text.splitlines() if line.startswith(f"row {filling['user']} | "))
+    return exit_with(cells(first)[1], first)
+
+
 # --- navigation ------------------------------------------------------------------------------------------------------------------
 
 def _open_sorted(filling: dict, observation: Observation, memory: dict) -> str:
@@ -312,6 +344,16 @@ def _message_author(filling: dict, observation: Observation, memory: dict) -> st
     return to_author(filling["post"], observation, memory) or click(need(observation, "link", "Send a message"))
 
 
+def _send_draft(filling: dict, observation: Observation, memory: dict) -> str:
+    if says(observation, "Your message was sent."):
+        return done()
+    return _to_chat(filling["user"], observation) or press_enter(need(observation, "textbox", "Message"))
+
+
+def _leave_draft(filling: dict, observation: Observation, memory: dict) -> str:
+    return _to_chat(filling["user"], observation) or fill_in(observation, message=filling["text"]) or done()
+
+
 EXPERTS: dict[str, Callable[[dict, Observation, dict], str]] = {
     "reddit_post_points": _post_points, "reddit_top_author": _top_author, "reddit_forum_members": _forum_members,
     "reddit_forum_rule": _forum_rule, "reddit_comment_points": _comment_points, "reddit_author_city": _author_city,
@@ -320,5 +362,6 @@ EXPERTS: dict[str, Callable[[dict, Observation, dict], str]] = {
     "reddit_subscribe": _subscribe, "reddit_vote": _vote, "reddit_save": _save, "reddit_save_newest": _save_newest,
     "reddit_comment": comment, "reddit_reply": _reply, "reddit_edit_comment": _edit_comment, "reddit_delete_comment": _delete_comment,
     "reddit_bio": _bio, "reddit_new_post": _new_post, "reddit_new_forum": _new_forum, "reddit_new_forum_with_post": _new_forum_with_post,
+    "reddit_first_message": _first_message, "reddit_send_draft": _send_draft, "reddit_leave_draft": _leave_draft,
     "reddit_answer_message": _answer_message, "reddit_message_author": _message_author,
 }

@@ -6,6 +6,9 @@ as the agent reads it) and every label stands for one thing on its page. Public 
 needs one, and a role. Passwords are plain text: they are part of the invented data.
 """
 
+import hashlib
+import re
+import sqlite3
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -24,6 +27,7 @@ SORTS = {                                     # value in the URL → label, ORDE
     "latest": ("Newest", "p.created DESC, p.name, p.space"),
 }
 SCOPES = {"projects": "Projects", "issues": "Issues", "users": "Users"}
+EMAIL = r"[^@\s]{1,30}@[^@\s]{1,30}"
 PROFILE = {                                   # field → label, greatest length
     "name": ("Full name", 60), "status": ("Status message", 100), "bio": ("Bio", 200), "location": ("Location", 60),
 }
@@ -134,6 +138,49 @@ async def _profile(request: Request) -> Response:
     return page(request, "profile.html", "Edit profile", error, fields=PROFILE, values=values)
 
 
+def _confirmation(user: sqlite3.Row) -> tuple[str, str]:
+    """What the latest request of a user for another email is known by: the last part of its page's address, and the code that confirms it."""
+    key = hashlib.sha1(f"{user['id']} {user['new_email']} {user['email_requests']}".encode()).hexdigest()
+    return key[:12], f"{int(key[12:20], 16) % 9000 + 1000}"
+
+
+async def _email(request: Request) -> Response:
+    """Asks for another email. Nothing leads to the page that confirms it but this form; its code stands on this page, once it was asked for."""
+    user, error, text = signed_in(request), "", ""
+    if request.method == "POST":
+        text = (await read_form(request)).get("email", "")
+        if not re.fullmatch(EMAIL, text):
+            error = "New email must be an address such as emma@git.test."
+        elif one(request, "SELECT 1 FROM users WHERE email = ?", text):
+            error = "This email is taken."
+        else:
+            rows(request, "UPDATE users SET new_email = ?, email_requests = email_requests + 1 WHERE id = ?", text, user["id"])
+            return go(f"/profile/confirm/{_confirmation(signed_in(request))[0]}")
+    return page(request, "email.html", "Email", error, pattern=EMAIL, text=text, code=_confirmation(user)[1] if user["new_email"] else "")
+
+
+async def _confirm(request: Request) -> Response:
+    """Takes the code. A page by itself, without links; only the latest request has one."""
+    user, error = signed_in(request), ""
+    key, code = _confirmation(user)
+    if not user["new_email"] or request.path_params["key"] != key:
+        raise HTTPException(404)
+    if request.method == "POST":
+        if (await read_form(request)).get("code") == code:
+            rows(request, "UPDATE users SET email = new_email, new_email = '' WHERE id = ?", user["id"])
+            return go("/profile/email", "Your email was changed.")
+        error = "This is not the code."
+    return page(request, "confirm.html", "Confirm your new email", error)
+
+
+async def _card(request: Request) -> Response:
+    """What is shown while one points at a user's name: a piece of a page."""
+    person = one(request, "SELECT * FROM users WHERE username = ?", request.path_params["space"])
+    if person is None:
+        raise HTTPException(404)
+    return page(request, "card.html", "", person=person)
+
+
 async def _login(request: Request) -> Response:
     error, form = "", {}
     if request.method == "POST":
@@ -166,7 +213,8 @@ def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
     return Starlette(exception_handlers={401: _log_in_first, 403: _refused, 404: _missing, 405: _missing}, routes=[
         Route("/", _home), Route("/explore", _explore), Route("/search", _search), Route("/dashboard/todos", _todos),
-        post("/dashboard/todos/done", _todo_done), both("/profile", _profile), both("/login", _login), post("/logout", _logout),
+        post("/dashboard/todos/done", _todo_done), both("/profile", _profile), both("/profile/email", _email),
+        both("/profile/confirm/{key}", _confirm), both("/login", _login), post("/logout", _logout),
         *gitlab_manage.ROUTES, *gitlab_issues.ROUTES, *gitlab_merges.ROUTES, *gitlab_code.ROUTES,
-        post("/{space}/follow", _follow), Route("/{space}", _space),
+        post("/{space}/follow", _follow), Route("/users/{space}/card", _card), Route("/{space}", _space),
     ])

@@ -23,7 +23,7 @@ from wr1_utils.sites.gitlab_seed import ROLES, add_commit, add_labels, slug_of
 from wr1_utils.sites.pages import both, go, one, post, read_form, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
-RESERVED = ("dashboard", "explore", "search", "projects", "groups", "login", "logout", "profile", "static")
+RESERVED = ("dashboard", "users", "explore", "search", "projects", "groups", "login", "logout", "profile", "static")
 
 
 # --- members ---------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from wr1_utils.sites.gitlab_words import (
     COMMENTS,
     GROUPS,
     ISSUES,
+    JOBS,
     LABELS,
     MILESTONES,
     PROJECTS,
@@ -31,7 +32,7 @@ ROLES = {"Guest": 10, "Reporter": 20, "Developer": 30, "Maintainer": 40, "Owner"
 
 SCHEMA = """
 CREATE TABLE users (id INTEGER PRIMARY KEY, username TEXT UNIQUE, email TEXT UNIQUE, password TEXT, name TEXT, status TEXT, bio TEXT,
-                    location TEXT, token TEXT, joined TEXT);
+                    location TEXT, token TEXT, joined TEXT, job TEXT, new_email TEXT DEFAULT '', email_requests INTEGER DEFAULT 0);
 CREATE TABLE sessions (token TEXT PRIMARY KEY, user INTEGER);
 CREATE TABLE follows (follower INTEGER, followed INTEGER, UNIQUE (follower, followed));
 CREATE TABLE groups (id INTEGER PRIMARY KEY, path TEXT UNIQUE, name TEXT, description TEXT, visibility TEXT);
@@ -145,10 +146,10 @@ def _add_people(database: sqlite3.Connection, rng: random.Random) -> None:
     for index, name in enumerate(names):
         username = name.split()[0].lower()
         database.execute(
-            "INSERT INTO users (username, email, password, name, status, bio, location, token, joined) VALUES (?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO users (username, email, password, name, status, bio, location, token, joined, job) VALUES (?,?,?,?,?,?,?,?,?,?)",
             (username, f"{username}@git.test", f"{rng.choice(MATERIALS).lower()}{rng.randint(10, 99)}", name,
              rng.choice(STATUSES) if index else "", rng.choice(BIOS) if index else "", rng.choice(CITIES),
-             f"{rng.randrange(16 ** 12):012x}", f"2024-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"))
+             f"{rng.randrange(16 ** 12):012x}", f"2024-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}", JOBS[7 * index % len(JOBS)]))
     database.execute("INSERT INTO sessions VALUES (?, ?)", (SESSION, USER))
     database.executemany("INSERT INTO follows VALUES (?, ?)", [(USER, 3), (USER, 5), (4, USER), (9, USER)])
 

@@ -100,4 +100,6 @@ WORK = (                         # title of a commit, its file, the line that it
 MILESTONES = (("Spring release", "2026-04-30", "active"), ("Summer release", "2026-07-31", "active"),
               ("Winter release", "2025-12-20", "closed"))
 BIOS = ("Likes short functions.", "Walks to work.", "Writes tests first.", "Grows tomatoes.", "Plays chess on Sundays.", "Reads old maps.")
+JOBS = ("Tester", "Designer", "Technical writer", "Release manager", "Data analyst", "Team lead", "Translator", "Site engineer", "Intern",
+        "Product owner", "Security officer")
 STATUSES = ("", "", "", "On holiday", "Busy until Friday", "Happy to review")

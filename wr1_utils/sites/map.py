@@ -200,7 +200,15 @@ async def _notes(request: Request) -> Response:
 
 async def _favorites(request: Request) -> Response:
     found = rows(request, "SELECT f.id, p.name, p.slug, p.town FROM favorites f JOIN places p ON p.id = f.place ORDER BY f.id")
-    return _page(request, "favorites.html", "Favorites", **slice_rows(request, found))
+    home = one(request, "SELECT p.name, p.slug, p.town FROM homes h JOIN places p ON p.id = h.place")
+    return _page(request, "favorites.html", "Favorites", home=home, **slice_rows(request, found))
+
+
+async def _home_set(request: Request) -> Response:
+    place = _place_of(request)
+    rows(request, "DELETE FROM homes")
+    rows(request, "INSERT INTO homes VALUES (?)", place["id"])
+    return go(f"/place/{place['slug']}", f"{place['name']} is your home now.")
 
 
 async def _favorites_add(request: Request) -> Response:
@@ -255,6 +263,7 @@ def make_app() -> Starlette:
         Route("/", _home), Route("/search", _search), Route("/suggest", _suggest), Route("/categories", _categories),
         Route("/category/{slug}", _category), Route("/nearby", _nearby), Route("/lookup", _lookup), Route("/directions", _directions),
         Route("/place/{slug}", _place), post("/place/{slug}/note", _note), post("/place/{slug}/favorite", _favorites_add),
+        post("/place/{slug}/home", _home_set),
         Route("/share/{slug}", _share), Route("/p/{number}", _short), Route("/notes", _notes), Route("/favorites", _favorites),
         post("/favorites/remove", _favorites_remove),
     ])

@@ -26,6 +26,7 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT UNIQUE, slug TEXT UNIQUE,
 CREATE TABLE facts (place INTEGER, label TEXT, value TEXT, PRIMARY KEY (place, label)) WITHOUT ROWID;
 CREATE TABLE favorites (id INTEGER PRIMARY KEY, place INTEGER UNIQUE);
 CREATE TABLE notes (place INTEGER PRIMARY KEY, text TEXT);
+CREATE TABLE homes (place INTEGER);
 CREATE INDEX places_of ON places (category);
 """
 

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows
+from wr1_utils.sites.reddit_chat import CHAT_ROUTES
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED, ROUTES, page, signed_in, user_of
 from wr1_utils.sites.shopping_seed import TODAY
 
@@ -351,5 +352,5 @@ def make_app() -> Starlette:
         both("/f/{forum}/{number}/edit", _edit), post("/f/{forum}/{number}/delete", _delete), post("/f/{forum}/{number}/save", _save),
         post("/f/{forum}/{number}/vote", _vote_post), post("/f/{forum}/{number}/comment", _comment),
         both("/comment/{number}/reply", _reply), both("/comment/{number}/edit", _edit_comment),
-        post("/comment/{number}/delete", _delete_comment), post("/comment/{number}/vote", _vote_comment), *ROUTES,
+        post("/comment/{number}/delete", _delete_comment), post("/comment/{number}/vote", _vote_comment), *ROUTES, *CHAT_ROUTES,
     ])

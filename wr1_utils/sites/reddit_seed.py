@@ -5,7 +5,7 @@ import functools
 import random
 import sqlite3
 
-from wr1_utils.sites.reddit_words import ANSWERS, FORUMS, HOBBIES, MESSAGES, REACTIONS, REPLIES
+from wr1_utils.sites.reddit_words import ANSWERS, CHAT, DRAFTS, FORUMS, GREETINGS, HOBBIES, MESSAGES, REACTIONS, REPLIES
 from wr1_utils.sites.shopping_seed import CITIES, MATERIALS, PEOPLE, TODAY
 
 SEED = 20250517
@@ -26,6 +26,8 @@ CREATE TABLE post_votes (item INTEGER, user INTEGER, value INTEGER, PRIMARY KEY 
 CREATE TABLE comment_votes (item INTEGER, user INTEGER, value INTEGER, PRIMARY KEY (item, user)) WITHOUT ROWID;
 CREATE TABLE saves (id INTEGER PRIMARY KEY, user INTEGER, post INTEGER, UNIQUE (user, post));
 CREATE TABLE messages (id INTEGER PRIMARY KEY, sender INTEGER, recipient INTEGER, date TEXT, text TEXT, unread INTEGER DEFAULT 1);
+CREATE TABLE chat_lines (id INTEGER PRIMARY KEY, other INTEGER, mine INTEGER, date TEXT, text TEXT);
+CREATE TABLE drafts (other INTEGER PRIMARY KEY, text TEXT);
 CREATE INDEX comments_of ON comments (post);
 CREATE INDEX posts_of ON posts (forum);
 """
@@ -42,6 +44,7 @@ def seed_database() -> bytes:
     _add_posts(database, rng)
     _add_comments(database, rng)
     _add_own_things(database, rng)
+    _add_chats(database, random.Random(SEED + 1))
     database.commit()
     database.execute("VACUUM")
     seed = database.serialize()
@@ -144,3 +147,15 @@ def _add_own_things(database: sqlite3.Connection, rng: random.Random) -> None:
         database.execute("INSERT INTO messages VALUES (?,?,?,?,?,?)",
                          (number, sender, USER, day.isoformat(), text, int(number > len(MESSAGES) - 3)))
         day += datetime.timedelta(days=rng.randint(1, 3))
+
+
+def _add_chats(database: sqlite3.Connection, rng: random.Random) -> None:
+    """USER's chats: each begins with another greeting, and most hold the draft of a longer message."""
+    for number, (other, greeting) in enumerate(zip(rng.sample(_people(database)[1:], len(GREETINGS)), GREETINGS)):
+        lines = [greeting, *rng.sample(CHAT, rng.randint(13, 19))]
+        day = datetime.date.fromisoformat(TODAY) - datetime.timedelta(days=rng.randint(60, 90))
+        for at, text in enumerate(lines):
+            database.execute("INSERT INTO chat_lines (other, mine, date, text) VALUES (?,?,?,?)", (other, at % 2, day.isoformat(), text))
+            day += datetime.timedelta(days=rng.randint(0, 3))
+        if number < len(DRAFTS):
+            database.execute("INSERT INTO drafts VALUES (?,?)", (other, DRAFTS[number]))

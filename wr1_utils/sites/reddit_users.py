@@ -45,7 +45,8 @@ def signed_in(handler):
 
 # --- profiles --------------------------------------------------------------------------------------------------------------------
 
-def _person_of(request: Request) -> sqlite3.Row:
+def person_of(request: Request) -> sqlite3.Row:
+    """The user that the address names; 404 if there is none."""
     person = one(request, "SELECT * FROM users WHERE name = ?", request.path_params["name"])
     if person is None:
         raise HTTPException(404)
@@ -53,13 +54,13 @@ def _person_of(request: Request) -> sqlite3.Row:
 
 
 async def _posts(request: Request) -> Response:
-    person = _person_of(request)
+    person = person_of(request)
     posts = rows(request, f"{LISTED} WHERE p.author = ? ORDER BY p.id DESC", person["id"])
     return page(request, "profile.html", person["name"], person=person, tab="posts", **slice_rows(request, posts))
 
 
 async def _comments(request: Request) -> Response:
-    person = _person_of(request)
+    person = person_of(request)
     comments = rows(request, f"""SELECT c.*, p.title, f.name AS forum_name, {COMMENT_SCORE}
                                  FROM comments c JOIN posts p ON p.id = c.post JOIN forums f ON f.id = p.forum
                                  WHERE c.author = ? ORDER BY c.id DESC""", person["id"])
@@ -132,7 +133,7 @@ async def _read_all(request: Request, user: sqlite3.Row) -> Response:
 
 @signed_in
 async def _write(request: Request, user: sqlite3.Row) -> Response:
-    person, error = _person_of(request), ""
+    person, error = person_of(request), ""
     if request.method == "POST":
         text = (await read_form(request)).get("text", "")
         if text:

@@ -244,3 +244,19 @@ HOBBIES = ("Reads on trains", "Grows far too many beans", "Bakes on Sundays", "R
 MESSAGES = ("Is the red bicycle still for sale?", "Thank you for the tip about the soup.", "Can you lend me the tripod on Friday?",
             "The reading circle meets at seven.", "Your comment made me laugh.", "Do you know a good vet in Elmton?",
             "I found your green scarf.", "Would you like to hike on Sunday?", "Please send me the plum cake recipe.")
+
+GREETINGS = ("Hello from the allotment", "Are you the one with the red tent?", "We met at the swap day", "I have your casserole dish",
+             "Do you still sing in the choir?", "My sister gave me your name", "About the spare oven", "You left your hat at the lake",
+             "I saw your photo of the heron", "Can I ask you about beans?")
+CHAT = ("Yes, that is me.", "How nice of you.", "I will look for it.", "It rained all day here.", "Let me ask my brother.", "No hurry.",
+        "I am at work now.", "That sounds right.", "Not this week, sorry.", "Shall we meet at the market?", "I would love to.",
+        "Bring your own cup.", "The bus was late again.", "I found it in the cellar.", "You were right after all.", "I owe you a cake.",
+        "Say hello to your mother.", "It fits very well.", "I can do Thursday.", "Thursday is fine.", "See you there.", "Did you get home?",
+        "All is well.", "I forgot my keys.", "Good night.")
+DRAFTS = tuple(f"{begin} {end}" for begin, end in zip(     # longer than what the page's text shows of a field: 80 characters
+    ("I have thought about your question for a long while, and I believe that the best way would be", "Next Saturday would suit me very well,",
+     "Before I forget it again, because so much has happened since we last saw each other in town:", "You asked me what the whole trip cost us,",
+     "There is one more thing that I wanted to tell you about the garden and the old apple tree, namely", "If your cousin still needs a room,"),
+    ("to wait until the first warm days of April.", "but only if we are back before six, because my neighbor needs the car that night.",
+     "the library closes at noon from now on.", "and after adding it up twice I can say that it was three hundred and twelve in all.",
+     "that it has to be cut this very week.", "tell her that ours will be free from the second of May on, with the small desk and the lamp.")))

@@ -104,6 +104,19 @@ def low_stock(request: Request) -> dict:
                    below=below or 20, **{**part, "rows": [_product_line(p, p["stock"], money(p["cents"])) for p in part["rows"]]})
 
 
+def stock_value(request: Request) -> dict:
+    """A page whose figures come some seconds later."""
+    return {"template": "stock_value.html", "title": "Stock value"}
+
+
+def stock_figures(request: Request) -> dict:
+    """What is in stock of each category: a piece of that page."""
+    found = rows(request, """SELECT c.name, count(*) AS products, sum(stock) AS items, sum(stock * cents) AS cents
+                             FROM products p JOIN categories c ON c.id = p.category GROUP BY c.id ORDER BY c.id""")
+    return {"template": "figures.html", "title": "", "heads": heads("Category", "Products", "Items", "Value"),
+            "rows": [("", c["name"], c["products"], c["items"], money(c["cents"])) for c in found]}
+
+
 def search_terms(request: Request) -> dict:
     """What was searched for in the shop, the most frequent first."""
     part = slice_rows(request, rows(request, "SELECT * FROM searches ORDER BY uses DESC, term"))
@@ -111,4 +124,5 @@ def search_terms(request: Request) -> dict:
                    **{**part, "rows": [("", s["term"], s["uses"], s["results"]) for s in part["rows"]]})
 
 
-REPORTS = {"sales": sales, "best-sellers": best_sellers, "low-stock": low_stock, "search-terms": search_terms}      # name in the URL
+REPORTS = {"sales": sales, "best-sellers": best_sellers, "low-stock": low_stock, "search-terms": search_terms,
+           "stock-value": stock_value, "stock-figures": stock_figures}      # name in the URL

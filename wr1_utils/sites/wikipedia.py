@@ -16,10 +16,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from wr1_utils.sites.map_seed import HEIGHT, LAKE, REGION, RIVER, TOWNS, WIDTH
-from wr1_utils.sites.pages import asked, go, make_page, one, rows, slice_rows
+from wr1_utils.sites.pages import asked, go, make_page, number, one, rows, slice_rows
 from wr1_utils.sites.wikipedia_seed import LINK, LISTS, list_title, slug_of
 
 SUGGESTIONS = 6
+CHANGES_AT_ONCE = 8
 FEATURED = "Lake Amber"
 KNOWN = ("Great Flood of 1893", "Lantern Festival")          # two titles that the main page points to
 
@@ -95,6 +96,19 @@ async def _all_pages(request: Request) -> Response:
     return _page(request, "all_pages.html", "All pages", start=start, **slice_rows(request, found))
 
 
+def _changes(request: Request, start: int) -> list[sqlite3.Row]:
+    return rows(request, "SELECT * FROM changes ORDER BY id LIMIT ? OFFSET ?", CHANGES_AT_ONCE, start)
+
+
+async def _recent(request: Request) -> Response:
+    return _page(request, "recent.html", "Recent changes", rows=_changes(request, 0))
+
+
+async def _more_changes(request: Request) -> Response:
+    """The lines that follow the first ``?from=`` ones: a piece of a page."""
+    return _page(request, "changes.html", "", rows=_changes(request, number(asked(request, "from"), 0, 999_999) or 0))
+
+
 async def _search(request: Request) -> Response:
     text = asked(request, "q")
     if not text:
@@ -125,6 +139,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
     return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
-        Route("/", _main), Route("/wiki/Special:AllPages", _all_pages), Route("/wiki/{slug}", _article), Route("/search", _search),
+        Route("/", _main), Route("/wiki/Special:AllPages", _all_pages), Route("/wiki/Special:RecentChanges", _recent),
+        Route("/changes", _more_changes), Route("/wiki/{slug}", _article), Route("/search", _search),
         Route("/suggest", _suggest),
     ])

@@ -1,22 +1,30 @@
 """The seed state of the site `wikipedia`: articles on the region of the site `map`. All facts on places come from its seed."""
 
+import datetime
 import functools
 import json
 import math
+import random
 import re
 import sqlite3
 
 from wr1_utils.sites import map_seed
 from wr1_utils.sites.map_roads import find_route, kilometres
 from wr1_utils.sites.map_seed import ARCHITECTS, CATEGORIES, HEIGHT, NOTABLE, POINTS, REGION, ROADS, TOWNS, WIDTH
+from wr1_utils.sites.shopping_seed import TODAY
 from wr1_utils.sites.wikipedia_words import MATERIALS_TEXT, TOPICS
 from wr1_utils.sites.world import open_database
+
+SEED = 20250517
+CHANGES = 32
+EDITORS = ("Owlet", "Pagemaker", "Riverside", "Footnote", "Marginal", "Quill", "Inkwell", "Bookend")
 
 SCHEMA = """
 CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT UNIQUE, slug TEXT UNIQUE, lead TEXT, place TEXT, x REAL, y REAL, listing TEXT);
 CREATE TABLE infobox (article INTEGER, label TEXT, value TEXT);
 CREATE TABLE sections (article INTEGER, heading TEXT, text TEXT);
 CREATE TABLE see_also (article INTEGER, title TEXT);
+CREATE TABLE changes (id INTEGER PRIMARY KEY, title TEXT, editor TEXT, date TEXT);
 """
 LISTS = {                                 # category → columns beside the name; the list of a category is called "List of ..."
     "Town": ("Population", "Founded", "Area", "Elevation"), "Museum": ("Town", "Opened", "Exhibits"),
@@ -60,12 +68,23 @@ def seed_database() -> bytes:
         rows = [[place["name"], *(place[column] for column in columns)] for place in places.values() if place["category"] == category]
         _add(database, list_title(category), f"All {CATEGORIES[category][0].lower()} of [[{REGION}]]", (), (), (),
              listing={"columns": [category, *columns], "rows": sorted(rows)})
+    _add_changes(database)
     region.close()
     database.commit()
     database.execute("VACUUM")
     seed = database.serialize()
     database.close()
     return seed
+
+
+def _add_changes(database: sqlite3.Connection) -> None:
+    """Who changed which article last, for some of them; the newest change has the lowest id."""
+    rng = random.Random(SEED)
+    titles = [title for title, in database.execute("SELECT title FROM articles WHERE listing = '' AND length(title) < 20 ORDER BY id")]
+    day = datetime.date.fromisoformat(TODAY)
+    for title in rng.sample(titles, CHANGES):
+        database.execute("INSERT INTO changes (title, editor, date) VALUES (?,?,?)", (title, rng.choice(EDITORS), day.isoformat()))
+        day -= datetime.timedelta(days=rng.randint(0, 2))
 
 
 def _add(database: sqlite3.Connection, title: str, lead: str, infobox, sections, see_also, place: dict | None = None, listing=None) -> None:

@@ -35,6 +35,7 @@ from wr1_utils.tasks.templates import Template, answer, state, url
 FORM = '[...document.querySelectorAll("form.card input, form.card select")].map(e => e.type == "checkbox" ? e.checked : e.value).join("; ")'
 ORDER = '[...document.querySelectorAll("table.facts td, tr.comment td")].map(e => e.innerText).join(" | ")'
 REVIEWS = '[...document.querySelectorAll("#tab-2 tr.item")].map(e => [...e.cells].map(c => c.textContent).join(" | ")).join("; ")'
+FIGURES = '[...document.querySelectorAll("tr.item")].map(e => e.cells[2].innerText + "; " + e.cells[3].innerText).join("; ")'
 COUNT = 'document.querySelector("#count").innerText'
 
 RANKS = ("most", "second most", "third most", "fourth most")
@@ -71,6 +72,13 @@ class Office:
         orders = self.valid_orders(first, last)
         items = sum(item["quantity"] for order in orders for item in order["items"])
         return {"orders": str(len(orders)), "items": str(items), "revenue": money(sum(order["cents"] for order in orders))}
+
+    def stock_figures(self, category: str, changed: dict | None = None) -> dict[str, str]:
+        """What the stock value report says of a category; `changed` stands for the product of its id."""
+        products = [changed if changed and product["id"] == changed["id"] else product for product in self.products
+                    if product["category_name"] == category]
+        return {"items": str(sum(product["stock"] for product in products)),
+                "value": money(sum(product["stock"] * product["cents"] for product in products))}
 
     def best_seller(self, place: int = 1, first: str = "", last: str = TODAY) -> str | None:
         """The product in this place of the best sellers of a period, None where there is none or another sold as often."""
@@ -122,40 +130,48 @@ def _all(*records: dict) -> dict:
 
 
 def _product_state(office: Office, name: str, **changes: str) -> dict:
+    """The product with these changes, how many are disabled, and the items and value of each category, which a change of another product changes too."""
     product = office.product(name)
     values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
     disabled = int(values["status"] == "Disabled")
+    changed = {**product, "cents": round(100 * float(values["price"])), "stock": int(values["stock"])}
+    figures = [cell for category in CATEGORIES for cell in office.stock_figures(category, changed).values()]
     return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())),
-                 ("/products?status=Disabled", COUNT, f"{disabled} found"))
+                 ("/products?status=Disabled", COUNT, f"{disabled} found"), ("/reports/stock-figures", FIGURES, "; ".join(figures)))
 
 
 def _order_state(office: Office, number: int, comment: str = "", **changes: str) -> dict:
-    """The order after the changes and with a new comment, and as many orders as then have its status."""
+    """The order after the changes and with a new comment, and as many orders as then have its status and the one that it had."""
     before = office.order(number)
     order = {**before, **changes}
     shipping, address = f"{order['shipping']} {money(order['shipping_cents'])}", "{name}, {street}, {city} {zip}".format(**order)
     facts = [order["date"], order["source"], order["status"], order["customer_name"], shipping, address, money(order["cents"])]
     comments = [{"date": TODAY, "text": comment}] * bool(comment) + order["comments"]
     facts += [cell for line in comments for cell in (line["date"], line["text"])]
-    count = sum(other["status"] == order["status"] for other in office.orders) + (order["status"] != before["status"])
+    after = Counter(order["status"] if other is before else other["status"] for other in office.orders)
     return state("shopping_admin", (f"/orders/{number}", ORDER, " | ".join(facts)),
-                 (f"/orders?{urlencode({'status': order['status']})}", COUNT, f"{count} found"))
+                 *((f"/orders?{urlencode({'status': status})}", COUNT, f"{after[status]} found")
+                   for status in dict.fromkeys((order["status"], before["status"]))))
 
 
 def _review_state(office: Office, filling: dict, verdict: str) -> dict:
-    """All reviews of the product after the verdict on one, and as many reviews as then have that verdict."""
+    """All reviews of the product after the verdict on one, and as many reviews as then have each verdict."""
     lines = [(r["id"], r["author"], r["stars"], r["text"], verdict if r["author"] == filling["author"] else r["status"])
              for r in office.reviews_of(filling["product"])]
-    count = sum(review["status"] == verdict for review in office.reviews) + 1
+    judged = (filling["product"], filling["author"])
+    after = Counter(verdict if (r["product_name"], r["author"]) == judged else r["status"] for r in office.reviews)
     return state("shopping_admin", (f"/products/{slug_of(filling['product'])}", REVIEWS,
                                     "; ".join(f"Review {' | '.join(map(str, line))}" for line in lines)),
-                 (f"/reviews?{urlencode({'status': verdict})}", COUNT, f"{count} found"))
+                 *((f"/reviews?{urlencode({'status': each})}", COUNT, f"{after[each]} found") for each in VERDICTS))
 
 
-def _customer_state(office: Office, name: str, **changes: str) -> dict:
-    customer = {**office.customer(name), **changes}
+def _customer_state(office: Office, name: str, phone: str) -> dict:
+    """The customer with another phone, and nobody else who has it."""
+    customer = {**office.customer(name), "phone": phone}
     fields = [customer[field] for field in ("name", "email", "street", "city", "zip", "phone")]
-    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])))
+    having = 1 + sum(other["phone"] == phone for other in office.customers if other["id"] != customer["id"])
+    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])),
+                 (f"/customers?{urlencode({'q': phone})}", COUNT, f"{having} found"))
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------
@@ -301,16 +317,20 @@ TEMPLATES = (
     _admin("sales_report", ("Show the sales of {{period}} and tell me the total {{figure}}.",),
            lambda office, rng: [{"period": period, "figure": figure} for period in PERIODS for figure in ("orders", "items", "revenue")],
            _reported, 5, 1),
+    # needed: Wait (the figures come after some seconds)
+    _admin("stock_value", ("Show the stock value report and tell me the {{figure}} of {{category}}.",),
+           lambda office, rng: [{"figure": figure, "category": category} for category in CATEGORIES for figure in ("items", "value")],
+           lambda office, f: _all(answer(office.stock_figures(f["category"])[f["figure"]]), _url("/reports/stock-value")), 4, 1),
     # navigation
     _admin("sorted_products", ("Show {{category}} with the {{order}} first.", "List {{category}} with the {{order}} first."),
            lambda office, rng: [{"category": category, "order": f"{extreme} {column}"} for category in CATEGORIES
-                                for extreme in ("lowest", "highest") for column in ("price", "stock")], _sorted, 8, 1),
+                                for extreme in ("lowest", "highest") for column in ("price", "stock")], _sorted, 7, 1),
     _admin("open_invoice", ("Open the invoice of order {{order}}.", "Show me the invoice of order {{order}}."), _not_canceled,
-           lambda office, f: _url(f"/orders/{f['order']}/invoice"), 7, 1),
+           lambda office, f: _url(f"/orders/{f['order']}/invoice"), 6, 1),
     # changes of state
     _admin("change_product", ("Change the {{field}} of {{product}} to {{value}}.", "Set the {{field}} of {{product}} to {{value}}."),
            _product_changes,
-           lambda office, f: _product_state(office, f["product"], **{f["field"]: f["value"]}), 11, 2),
+           lambda office, f: _product_state(office, f["product"], **{f["field"]: f["value"]}), 9, 1),
     _admin("disable_product", ("Disable {{product}}.",), lambda office, rng: [{"product": product["name"]} for product in office.products],
            lambda office, f: _product_state(office, f["product"], status=SWITCH[0]), 5, 1),
     _admin("cancel_order", ("Cancel order {{order}}.",),

@@ -19,6 +19,7 @@ FACTS = '[...document.querySelectorAll("h1, #description, .facts td, tr.comment 
 ROWS = '[...document.querySelectorAll("#count, .list td")].map(e => e.innerText).join("; ")'
 MEMBERS = '[...document.querySelectorAll("tr.member")].map(e => e.dataset.item).join("; ")'
 FIELDS = '[...document.querySelectorAll("form.card input")].map(e => e.value).join("; ")'
+EMAIL = '[...document.querySelectorAll(".facts td, #waiting")].map(e => e.innerText).join("; ")'
 STATES = {"opened": "Open", "merged": "Merged", "closed": "Closed"}
 
 
@@ -28,6 +29,7 @@ class Git:
     user: dict
     people: dict[str, str]           # name → user name
     projects: tuple[dict, ...]       # all that the user sees; each with its members, issues, merge requests, commits, files …
+    jobs: dict[str, str]             # name → job
     groups: tuple[str, ...]          # "Mill Road Lab; Owner", as the user's list of groups shows them
 
     def named(self, role: str = "") -> list[dict]:
@@ -85,7 +87,8 @@ def seed_git() -> Git:
         project["files"] = {(row["branch"], row["path"]): row["text"] for row in records("SELECT * FROM files WHERE project = ?", key)}
     groups = records("SELECT g.name, m.role FROM groups g JOIN members m ON m.kind = 'group' AND m.holder = g.id WHERE m.user = ?", USER)
     database.close()
-    return Git(user, {row["name"]: row["username"] for row in users}, tuple(projects), tuple(f"{g['name']}; {g['role']}" for g in groups))
+    names = {row["name"]: row["username"] for row in users}
+    return Git(user, names, tuple(projects), {row["name"]: row["job"] for row in users}, tuple(f"{g['name']}; {g['role']}" for g in groups))
 
 
 def on_main(project: dict) -> list[dict]:
@@ -124,12 +127,13 @@ def _facts(record: dict, sign: str, *own: str) -> list:
 
 
 def _issues_state(project: dict, issue: dict, issues: list[dict]) -> dict:
-    """The page of the issue, and the first open issues by title: number, labels, assignees."""
+    """The page of the issue, and the list of all open ones: number, title, labels, assignee."""
     facts = _facts(issue, "#", *(issue[field] or "None" for field in ("assignee_name", "label_names", "milestone_title", "due")))
     listed = sorted((i for i in issues if i["state"] == "opened"), key=lambda i: (i["title"], i["id"]))
-    cells = [(f"#{i['iid']}", i["title"], i["label_names"] or "", i["assignee_name"] or "", i["created"]) for i in listed[:PAGE_SIZE]]
-    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts),
-                  (f"{project['url']}/-/issues?sort=title_asc", ROWS, [f"{len(listed)} issues", *sum(cells, ())]))
+    cells = [(f"#{i['iid']}", i["title"], i["label_names"] or "", i["assignee_name"] or "", i["created"]) for i in listed]
+    pages = [(f"{project['url']}/-/issues?sort=title_asc&page={start // PAGE_SIZE + 1}", ROWS,
+              [f"{len(listed)} issues", *sum(cells[start:start + PAGE_SIZE], ())]) for start in range(0, len(cells), PAGE_SIZE)]
+    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts), *pages)
 
 
 def issue_changed(git: Git, title: str, **changes) -> dict:
@@ -280,6 +284,13 @@ def fork(git: Git, filling: dict) -> dict:
 def status(git: Git, filling: dict) -> dict:
     """The profile with another status message."""
     return _state(("/profile", FIELDS, [git.user["name"], filling["status"], git.user["bio"], git.user["location"]]))
+
+
+def new_email(git: Git, filling: dict) -> dict:
+    """The profile with another email, whose page is also where the episode must end."""
+    done = _state(("/profile/email", EMAIL, [filling["email"]]),
+                  ("/profile", FIELDS, [git.user[field] for field in ("name", "status", "bio", "location")]))
+    return both(done, url("gitlab", "/profile/email"))
 
 
 def star_and_open(git: Git, filling: dict, path: str) -> dict:

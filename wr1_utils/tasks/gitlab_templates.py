@@ -48,6 +48,10 @@ def _authors(git, rng):
             for name in sorted({commit["name"] for commit in states.on_main(project)})]
 
 
+def _people(git, rng):
+    return [{"person": name, "project": project["name"]} for project in git.named() for name in other_members(git, project)]
+
+
 def _issues_with(field: str) -> Callable:
     return lambda git, rng: [{"issue": issue["title"]} for issue in git.issues() if issue[field]]
 
@@ -223,28 +227,31 @@ TEMPLATES = (
     _git("visibility", ("What is the visibility of {{project}}?",), _on_first_page,
          lambda git, f: answer(git.project(f["project"])["visibility"]), 3, 1),
     _git("stars", ("How many stars does {{project}} have?",), _projects,
-         lambda git, f: answer(str(git.project(f["project"])["stars"])), 5, 1),
+         lambda git, f: answer(str(git.project(f["project"])["stars"])), 4, 0),
     _git("commit_count", ("How many commits to main of {{project}} did {{person}} make?",
                           "How many commits on main of {{project}} are by {{person}}?"), _authors,
-         lambda git, f: answer(str(_counts(git, f)[f["person"]])), 6, 1),
+         lambda git, f: answer(str(_counts(git, f)[f["person"]])), 5, 1),
     _git("top_author", ("Who made the most commits to main of {{project}}?",), _projects,
          lambda git, f: answer(_counts(git, f).most_common(1)[0][0]), 3, 1),
     _git("issue_assignee", ("Who is assigned to the issue {{issue}}?", "Who is the assignee of the issue {{issue}}?"),
          _issues_with("assignee_name"), lambda git, f: answer(git.issue(f["issue"])[0]["assignee_name"]), 5, 1),
     _git("label_count", ("How many open issues of {{project}} have the label {{label}}?",),
-         lambda git, rng: [{"project": p["name"], "label": label} for p in git.named() for label in p["labels"]], _label_count, 5, 1),
+         lambda git, rng: [{"project": p["name"], "label": label} for p in git.named() for label in p["labels"]], _label_count, 4, 1),
     _git("clone_address", ("What is the {{way}} clone address of {{project}}?", "Give me the {{way}} clone address of {{project}}."),
-         lambda git, rng: [{"way": way, **filling} for way in ("SSH", "HTTP") for filling in _projects(git, rng)], _clone, 5, 1),
+         lambda git, rng: [{"way": way, **filling} for way in ("SSH", "HTTP") for filling in _projects(git, rng)], _clone, 4, 1),
     _git("milestone_due", ("When is the {{milestone}} of {{project}} due?", "What is the due date of the {{milestone}} of {{project}}?"),
          _milestones, _milestone_due, 5, 1),
     _git("setting", ("What is {{setting}} in settings.ini of {{project}}?",), _set_settings,
          lambda git, f: answer(_main_settings(git.project(f["project"]))[f["setting"]]), 5, 1),
     _git("no_such_setting", ("What is {{setting}} in settings.ini of {{project}}?",), _unset_settings, lambda git, f: answer("N/A"), 6, 1),
+    # needed: Hover (only what is shown while one points at a name tells the job)
+    _git("job", ("What is the job of {{person}}, a member of {{project}}?",), _people,
+         lambda git, f: answer(git.jobs[f["person"]]), 4, 1),
     # a question, and the page that it is about is to be left open
     _git("issue_state", ("Open the issue {{issue}}. Is it open or closed?", "Show the issue {{issue}}. Is it open or closed?"),
-         _issues_with("title"), _issue_state, 6, 1),
+         _issues_with("title"), _issue_state, 5, 1),
     # navigation
-    _git("filter_issues", ("Show the issues of {{project}} with the {{filter}} {{value}}.",), _filters, _filtered, 5, 1),
+    _git("filter_issues", ("Show the issues of {{project}} with the {{filter}} {{value}}.",), _filters, _filtered, 4, 0),
     _git("branch_commits", ("Show the commits of {{person}} on the branch {{branch}} of {{project}}.",), _branch_authors,
          lambda git, f: _in_project(git, f, f"commits/{f['branch']}", author=git.people[f["person"]]), 5, 1),
     _git("open_review", ("Open the merge request of {{project}} that waits for my review.",), _reviews, _review, 2, 1),
@@ -254,7 +261,7 @@ TEMPLATES = (
     _git("star", ("{{do}} {{project}}.", "{{do}} the project {{project}}."), _stars,
          lambda git, f: states.starred(git, f["project"], f["do"] == "Star"), 4, 1),
     _git("fork", ("Fork {{project}} and show the fork.",),
-         lambda git, rng: [{"project": p["name"]} for p in git.named() if p["space"] != git.user["username"]], states.fork, 5, 1),
+         lambda git, rng: [{"project": p["name"]} for p in git.named() if p["space"] != git.user["username"]], states.fork, 4, 1),
     _git("new_issue", ("Create the issue {{title}} in {{project}} with the label {{label}}, the assignee {{person}} and the due date "
                        "{{date}}.",), _new_issues, states.new_issue, 4, 1),
     _git("assign_issue", ("Assign the issue {{issue}} to {{person}}.",), _assignments,
@@ -280,6 +287,9 @@ TEMPLATES = (
          lambda git, rng: [{"status": text} for text in STATUSES], states.status, 2, 0),
     _git("new_milestone", ("Create the milestone {{title}} in {{project}} with the due date {{date}}.",), _new_milestones,
          states.new_milestone, 2, 0),
+    # needed: go_backward and go_forward (the page that asks for a code has no links, the one before it shows the code, and none leads there again)
+    _git("email", ("Change my email to {{email}}.", "Set my email to {{email}}."),
+         lambda git, rng: [{"email": f"{word.lower()}{rng.randint(2, 99)}@git.test"} for word in LOOKS], states.new_email, 3, 1),
     # never trained on: skills that other templates teach, put together or turned to something else
     _git("issue_due", ("When is the issue {{issue}} due?", "What is the due date of the issue {{issue}}?"), _issues_with("due"),
          lambda git, f: answer(git.issue(f["issue"])[0]["due"]), 0, 2),

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from wr1_utils.sites import map_seed, wikipedia_seed
 from wr1_utils.sites.map_roads import MODES, Route, duration, find_route, kilometres
 from wr1_utils.sites.map_seed import WIKI_ONLY
+from wr1_utils.sites.wikipedia import CHANGES_AT_ONCE
 from wr1_utils.sites.wikipedia_seed import slug_of
 from wr1_utils.sites.world import open_database
 from wr1_utils.tasks.templates import Template, answer, record, state, url
@@ -31,6 +32,7 @@ ARTICLE_FACTS = ("architect", "mayor", "population", "elevation", "area", "lengt
 class Land:
     """The seed state of both sites, as records."""
     places: dict[str, dict]          # by name; with `category`, `category_slug`, and the `facts` that its page on the map shows
+    changes: dict[str, str]          # title → who changed the article, for the recent changes that its page does not show at first
     favorites: tuple[str, ...]       # names
     notes: dict[str, str]            # name → text
     articles: dict[str, dict]        # title → infobox
@@ -67,10 +69,11 @@ def seed_land() -> Land:
         articles[row["title"]] = dict(map(tuple, wiki.execute("SELECT label, value FROM infobox WHERE article = ?", (row["id"],))))
         if row["listing"]:
             lists[row["title"]] = json.loads(row["listing"])
+    changes = dict(map(tuple, wiki.execute("SELECT title, editor FROM changes ORDER BY id LIMIT -1 OFFSET ?", (CHANGES_AT_ONCE,))))
     wiki.close()
     favorites = region.execute("SELECT p.name FROM favorites f JOIN places p ON p.id = f.place ORDER BY f.id")
     notes = region.execute("SELECT p.name, n.text FROM notes n JOIN places p ON p.id = n.place")
-    return Land(places, tuple(name for name, in favorites), dict(map(tuple, notes)), articles, lists, region)
+    return Land(places, changes, tuple(name for name, in favorites), dict(map(tuple, notes)), articles, lists, region)
 
 
 # --- evaluation records ----------------------------------------------------------------------------------------------------------
@@ -287,7 +290,7 @@ WIKI, MAP_AND_WIKI, WIKI_AND_MAP = ("wikipedia",), ("map", "wikipedia"), ("wikip
 TEMPLATES = (
     # questions
     _map("map_fact", ("Tell me the {{fact}} of {{place}}.", "Look up the {{fact}} of {{place}}."), _place_facts,
-         lambda land, f: answer(land.places[f["place"]]["facts"][f["fact"].capitalize()]), 8, 1),
+         lambda land, f: answer(land.places[f["place"]]["facts"][f["fact"].capitalize()]), 7, 1),
     _map("map_no_fact", ("Tell me the {{fact}} of {{place}}.", "Look up the {{fact}} of {{place}}."), _missing_facts,
          lambda land, f: answer("N/A"), 5, 1),
     _map("map_way", ("What is the {{fact}} from {{first}} to {{second}} by {{mode}}?",), _way_facts, _way_fact, 7, 1),
@@ -296,12 +299,12 @@ TEMPLATES = (
     _map("map_count", ("How many {{category}} are within {{radius}} of {{place}}?",), _radii,
          lambda land, f: answer(str(_within(land, f))), 4, 1),
     _map("map_at", ("Which place is at latitude {{latitude}} and longitude {{longitude}}?",), _points,
-         lambda land, f: answer(_at(land, f)), 4, 1),
+         lambda land, f: answer(_at(land, f)), 2, 0),
     _map("wiki_fact", ("Find the {{fact}} of {{article}}.", "Give the {{fact}} of {{article}}."), _article_facts,
          lambda land, f: answer(land.articles[f["article"]][f["fact"].capitalize()]), 6, 1, WIKI),
     _map("wiki_number", ("What is number {{number}} of the {{list}} sorted by {{column}}, {{order}}?",), _numbers, _number, 5, 1, WIKI),
     # navigation, with a question or a change of state, too
-    _map("map_open_way", ("Show the way from {{first}} to {{second}} by {{mode}}.",), _ways, _way_page, 5, 1),
+    _map("map_open_way", ("Show the way from {{first}} to {{second}} by {{mode}}.",), _ways, _way_page, 4, 1),
     _map("map_open_category", ("Show the {{category}} in {{town}}.", "Open the list of {{category}} in {{town}}."), _categories_in_towns,
          _category_page, 5, 1),
     _map("wiki_open_sorted", ("Show the {{list}} sorted by {{column}}, {{order}}.",), _sorts, _sorted_page, 4, 1, WIKI),
@@ -309,13 +312,20 @@ TEMPLATES = (
          lambda land, f: _both(answer(_geo_address(land, f["place"])), _page(land, f["place"], "share")), 4, 1),
     _map("map_favorite_show", ("Add {{place}} to my favorites and show all favorites.",), _new_favorites,
          lambda land, f: _both(_favored(land, f["place"]), url("map", "/favorites")), 6, 1),
+    # needed: Scroll Down (the list goes on when one scrolls it)
+    _map("wiki_changes", ("Open the recent changes. Who changed {{article}}?", "Show the recent changes and tell me who changed {{article}}."),
+         lambda land, rng: [{"article": title} for title in land.changes],
+         lambda land, f: _both(answer(land.changes[f["article"]]), url("wikipedia", "/wiki/Special:RecentChanges")), 3, 1, WIKI),
     # changes of state
+    # needed: Right Click (nothing but the menu that it opens sets a home)
+    _map("map_home", ("Make {{place}} my home and show my favorites.", "Set {{place}} as my home and show my favorites."), _places,
+         lambda land, f: _both(_kept([f"Home: {f['place']}", *land.favorites], land.notes), url("map", "/favorites")), 4, 1),
     _map("map_favorite", ("Add {{place}} to my favorites.", "Make {{place}} a favorite."), _new_favorites,
-         lambda land, f: _favored(land, f["place"]), 6, 1),
+         lambda land, f: _favored(land, f["place"]), 4, 0),
     _map("map_unfavorite", ("Remove {{place}} from my favorites.",), lambda land, rng: [{"place": name} for name in land.favorites],
          lambda land, f: _unfavored(land, f["place"]), 5, 1),
     _map("map_note", ("Write the note {{text}} on {{place}}.", "Add the note {{text}} to {{place}}."), _new_notes,
-         lambda land, f: _noted(land, f["place"], f["text"]), 7, 1),
+         lambda land, f: _noted(land, f["place"], f["text"]), 6, 1),
     _map("map_remove_note", ("Remove the note on {{place}}.", "Delete my note on {{place}}."),
          lambda land, rng: [{"place": name} for name in land.notes], lambda land, f: _unnoted(land, f["place"]), 4, 1),
     _map("map_note_fact", ("Note the {{fact}} of {{first}} on {{second}}.",), _facts_to_note,

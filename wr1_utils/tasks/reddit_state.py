@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from wr1_utils.sites import reddit_seed
 from wr1_utils.sites.reddit import SORTS
+from wr1_utils.sites.reddit_chat import LINES_AT_ONCE
 from wr1_utils.sites.reddit_seed import USER, USER_NAME
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, TODAY
@@ -21,6 +22,8 @@ POST = ('[...document.querySelectorAll("h1, #body, #post a[href$=\'/link\'], #sc
         '".soft, .text, [aria-pressed=true]")].map(e => e.ariaLabel || e.textContent)].join(" | ")).join("; ")')
 FORUM = '[...document.querySelectorAll("h1, #description, #members, #rules, button[name=subscribe]")].map(e => e.innerText).join("; ")'
 ACCOUNT = '[...document.querySelectorAll("form.card input")].map(e => e.type == "checkbox" ? e.checked : e.value).join("; ")'
+CHAT = ('[...document.querySelectorAll("tr.line")].map(r => [...r.cells].map(c => c.innerText).join(" | ")).join("; ")'
+        ' + " / " + document.querySelector("[data-draft]").value')
 BIO = 'document.querySelector("#bio").innerText'
 
 
@@ -34,6 +37,8 @@ class Forum:
     messages: tuple[dict, ...]       # to the user
     front: tuple[str, ...]           # titles on the first page
     saves: tuple[str, ...]           # titles, the latest first
+    chats: dict[str, list[dict]]     # name of whom the user chats with → lines, the earliest first
+    drafts: dict[str, str]           # name → what the user began to write
 
     def post(self, title: str) -> dict:
         return next(post for post in self.posts if post["title"] == title)
@@ -83,8 +88,13 @@ def seed_forum() -> Forum:
         comment["depth"] = depths[comment["id"]] = depths[comment["parent"]] + 1 if comment["parent"] else 0
     messages = records("SELECT m.*, u.name AS sender_name FROM messages m JOIN users u ON u.id = m.sender WHERE recipient = ?", USER)
     users = records("SELECT * FROM users ORDER BY id")
+    names = {user["id"]: user["name"] for user in users}
+    chats: dict[str, list[dict]] = {}
+    for line in records("SELECT * FROM chat_lines ORDER BY id"):
+        chats.setdefault(names[line["other"]], []).append(line)
+    drafts = {names[draft["other"]]: draft["text"] for draft in records("SELECT * FROM drafts")}
     database.close()
-    return Forum(*map(tuple, (forums, posts, comments, users, messages, front, saves)))
+    return Forum(*map(tuple, (forums, posts, comments, users, messages, front, saves)), chats, drafts)
 
 
 # --- evaluation records ----------------------------------------------------------------------------------------------------------
@@ -98,7 +108,8 @@ def changed(*checks: list[Check]) -> dict:
 
 def at(path: str, record: dict) -> dict:
     """The record, and the episode must end at `path`."""
-    return {**record, **url("reddit", path), "eval_types": ["url_match", *record["eval_types"]], "program_html": record["program_html"]}
+    address = url("reddit", path)
+    return {**record, "reference_url": address["reference_url"], "url_note": address["url_note"], "eval_types": ["url_match", *record["eval_types"]]}
 
 
 def _rows(path: str, rows: list[str]) -> list[Check]:
@@ -143,9 +154,9 @@ def _posts_row(post: dict, beside: str) -> str:
 
 
 def listed(forum: Forum, changed: dict) -> list[Check]:
-    """All posts of the forum that `changed` is in, with their points."""
-    posts = [changed if post["id"] == changed["id"] else post for post in forum.posts_in(changed["forum_name"])]
-    return _rows(f"/f/{changed['forum_name']}?sort=new", [_posts_row(post, "author_name") for post in posts])
+    """All posts of all forums with their points, `changed` for the one that it was."""
+    posts = [changed if post["id"] == changed["id"] else post for post in reversed(forum.posts)]
+    return _rows("/?sort=new", [_posts_row(post, "forum_name") for post in posts])
 
 
 def own_posts(forum: Forum, *new: dict) -> list[Check]:
@@ -165,6 +176,16 @@ def forum_list(forum: Forum, *new: dict, **subscribed: bool) -> list[Check]:
         members, posts = one["members"] + joined - bool(one["subscribed"]), one.get("posts", len(forum.posts_in(one["name"])))
         rows.append(f"{one['name']} | {members} | {posts} | {'subscribed' if joined else ''}")
     return _rows("/forums", rows)
+
+
+def chatted(forum: Forum, name: str, *sent: str, draft: str = "") -> dict:
+    """The user's chat with `name` after these messages and with this draft, and the list of all chats."""
+    lines = [*forum.chats[name], *({"mine": 1, "text": text, "date": TODAY} for text in sent)]
+    shown = "; ".join(f"{USER_NAME if line['mine'] else name} | {line['text']} | {line['date']}" for line in lines[-LINES_AT_ONCE:])
+    counts = {**{other: len(chat) for other, chat in forum.chats.items()}, name: len(lines)}
+    drafts = {**forum.drafts, name: draft}
+    rows = [f"{other} | {counts[other]} | {'draft' if drafts.get(other) else ''}" for other in sorted(counts)]
+    return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows))
 
 
 def sent(text: str, to: str) -> dict:

@@ -89,6 +89,10 @@ def _with(fillings: Callable, **slots: tuple[str, ...]) -> Callable:
                                for filling in fillings(forum, rng)]
 
 
+def _chats(forum, rng):
+    return [{"user": name} for name in forum.chats]
+
+
 def _new_forums(forum, rng):
     return [{"name": name, "description": text} for name in UNUSED_FORUMS for text in DESCRIPTIONS]
 
@@ -190,11 +194,11 @@ TEMPLATES = (
     _reddit("post_points", ('How many points does the post "{{post}}" have?',), _posts_seen_and_unseen,
             lambda forum, f: answer(str(forum.post(f["post"])["score"])), 4, 1),
     _reddit("top_author", ("Who wrote the top post in the forum {{forum}}?",), _forum_names,
-            lambda forum, f: answer(forum.best(f["forum"])["author_name"]), 4, 1),
+            lambda forum, f: answer(forum.best(f["forum"])["author_name"]), 3, 0),
     _reddit("forum_members", ("How many members does the forum {{forum}} have?", "How many people follow the forum {{forum}}?"),
-            _forum_names, lambda forum, f: answer("{0} |OR| {0} members".format(forum.forum(f["forum"])["members"])), 4, 1),
+            _forum_names, lambda forum, f: answer("{0} |OR| {0} members".format(forum.forum(f["forum"])["members"])), 3, 1),
     _reddit("forum_rule", ("What is the first rule of the forum {{forum}}?",), _forum_names,
-            lambda forum, f: answer(forum.forum(f["forum"])["rules"].split("; ")[0]), 4, 1),
+            lambda forum, f: answer(forum.forum(f["forum"])["rules"].split("; ")[0]), 3, 0),
     _reddit("comment_points", ('How many points does the comment by {{user}} on "{{post}}" have?',), _comments_shown,
             _comment_points, 4, 1),
     _reddit("author_city", ('In which city does the author of "{{post}}" live?', 'Where does the author of "{{post}}" live?'),
@@ -207,15 +211,18 @@ TEMPLATES = (
             lambda forum, rng: [{**f, "sort": SORTS[sort][0]} for f in _forum_names(forum, rng) for sort in ("new", "top")],
             lambda forum, f: url("reddit", f"/f/{f['forum']}?sort={f['sort'].lower()}"), 5, 1),
     _reddit("newest_post", ("Open the newest post in the forum {{forum}}.", "Show me the newest post in the forum {{forum}}."),
-            _forum_names, lambda forum, f: url("reddit", checks.address(forum.posts_in(f["forum"])[0])), 4, 1),
+            _forum_names, lambda forum, f: url("reddit", checks.address(forum.posts_in(f["forum"])[0])), 3, 0),
     _reddit("author_comments", ('Open the comments of the author of "{{post}}".', 'Show all comments by the author of "{{post}}".'),
             posts_by_others, lambda forum, f: url("reddit", f"/user/{forum.post(f['post'])['author_name']}/comments"), 4, 1),
+    # needed: Scroll Up (the first messages of a chat come when one scrolls up)
+    _reddit("first_message", ("Open my chat with {{user}} and tell me its first message.", "Show my chat with {{user}}. How did it begin?"), _chats,
+            lambda forum, f: checks.at(f"/chat/{f['user']}", answer(forum.chats[f["user"]][0]["text"])), 3, 1),
     # changes of state
     _reddit("subscribe", ("{{action}} the forum {{forum}}.",), _joinings, _subscribed, 3, 0),
-    _reddit("vote", ('{{action}} the post "{{post}}".',), _votes, _vote, 4, 1),
+    _reddit("vote", ('{{action}} the post "{{post}}".',), _votes, _vote, 3, 1),
     _reddit("save", ('{{action}} the post "{{post}}".',), _marks, _marked, 3, 0),
     _reddit("comment", ('Comment "{{text}}" on the post "{{post}}".', 'Add the comment "{{text}}" to the post "{{post}}".'),
-            _with(_posts, text=TEXTS), said, 4, 1),
+            _with(_posts, text=TEXTS), said, 3, 1),
     _reddit("reply", ('Reply "{{text}}" to {{user}} on the post "{{post}}".',), _with(_comments_shown, text=TEXTS), said, 3, 0),
     _reddit("edit_comment", ('Change my comment on "{{post}}" to "{{text}}".',), _with(_own_plain_comments, text=TEXTS),
             _own_comment_changed, 2, 0),
@@ -226,6 +233,10 @@ TEMPLATES = (
     _reddit("new_forum", ('Create the forum {{name}} with the description "{{description}}".',), _new_forums, _new_forum, 2, 1),
     _reddit("answer_message", ('Answer the message about the {{topic}} with "{{text}}".',), _with(_messages, text=TEXTS),
             _message_to_sender, 2, 0),
+    # needed: Press Enter (the field holds more than the page shows of it, and nothing else sends it)
+    _reddit("send_draft", ("Send {{user}} the message that I have begun in our chat.", "Send the draft in my chat with {{user}} as it is."),
+            lambda forum, rng: [{"user": name} for name in forum.drafts],
+            lambda forum, f: checks.chatted(forum, f["user"], forum.drafts[f["user"]]), 3, 1),
     # never trained on: skills that other templates teach, put together
     _reddit("top_author_city", ("In which city does the author of the top post in the forum {{forum}} live?",), _forum_names,
             lambda forum, f: _city(forum, forum.best(f["forum"])), 0, 1),
@@ -235,4 +246,7 @@ TEMPLATES = (
     _reddit("new_forum_with_post",
             ('Create the forum {{name}} with the description "{{description}}" and post "{{title}}" with the body "{{body}}" in it.',),
             _with(_new_forums, title=TITLES, body=BODIES), _new_forum_with_post, 0, 1),
+    # needed: Type (Enter, and so Search, would send it)
+    _reddit("leave_draft", ('Leave "{{text}}" as a draft in my chat with {{user}}.',), _with(_chats, text=TEXTS),
+            lambda forum, f: checks.chatted(forum, f["user"], draft=f["text"]), 0, 1),
 )

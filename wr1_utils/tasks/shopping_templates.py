@@ -10,6 +10,7 @@ from wr1_utils.sites import shopping_seed
 from wr1_utils.sites.shopping import SORTS
 from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, UNUSED_LOOKS, money, slug_of
 from wr1_utils.sites.world import open_database
+from wr1_utils.tasks.task import Task
 from wr1_utils.tasks.templates import Template, answer, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
@@ -97,6 +98,19 @@ def _account_state(shop: Shop, newsletter: bool = False, **changes: str) -> dict
     customer = {**shop.customers[CUSTOMER - 1], **changes}
     fields = [customer[field] for field in ("name", "street", "city", "zip", "phone")]
     return _state("/account", account="; ".join([*fields, str(newsletter).lower()]))
+
+
+def and_nothing_else(task: Task) -> dict:
+    """The task's evaluation record, and for a change of the customer's state what else there is of it: cart, wish list, account, orders."""
+    checks = task.eval["program_html"]
+    if not checks or not task.require_login:
+        return task.eval
+    shop, looked_at = seed_shop(), {check["url"].removeprefix("__SHOPPING__") for check in checks}
+    ordered = "/orders/latest" in looked_at
+    others = (_cart_state([] if ordered else list(shop.cart)), _state("/wishlist", wishes="; ".join(shop.wishes)), _account_state(shop),
+              _state("/orders/latest", heading=f"Order {max(order['id'] for order in shop.orders)}"))
+    more = [check for other in others for check in other["program_html"] if check["url"].removeprefix("__SHOPPING__") not in looked_at]
+    return {**task.eval, "program_html": checks + more}
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------

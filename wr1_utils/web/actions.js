@@ -108,4 +108,9 @@ function scroll(request) {  // to a node that the last observation left out, or 
   return {moved: !request.cut};  // of a cut page the text already shows this end: scrolling only lets the page load more
 }
 
-return JSON.stringify({observe, locate, focus, set, read, select, scroll}[request.call](request));
+function drawn() {  // when the page has heard that it was scrolled: it is told of it in its next frame, if it draws any
+  return new Promise(done => { requestAnimationFrame(done); setTimeout(done, 300); });
+}
+
+const answer = JSON.stringify({observe, locate, focus, set, read, select, scroll}[request.call](request));
+return request.call === "scroll" ? drawn().then(() => answer) : answer;

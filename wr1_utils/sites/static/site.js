@@ -119,3 +119,63 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") closeMenus(null);
 });
+// Code hosting, data-card: the address of what is shown while the mouse is on a link, until it leaves it or is pressed.
+let pointed = null;
+function closeCard(next) {
+  document.querySelector(".person")?.remove();
+  pointed = next;
+}
+document.addEventListener("mouseover", async (event) => {
+  const link = event.target.closest("[data-card]");
+  if (link === pointed) return;
+  closeCard(link);
+  if (!link) return;
+  const text = await (await fetch(link.dataset.card)).text();
+  if (pointed === link) link.after(Object.assign(document.createElement("aside"), { className: "person", innerHTML: text }));
+});
+document.addEventListener("mousedown", () => closeCard(undefined));
+// The map, data-place: the address of a place whose menu a right click opens.
+document.addEventListener("contextmenu", (event) => {
+  const line = event.target.closest("[data-place]");
+  if (!line) return;
+  event.preventDefault();
+  document.querySelector(".context")?.remove();
+  const menu = document.querySelector("#context").content.firstElementChild.cloneNode(true);
+  menu.action = `${line.dataset.place}/home`;
+  Object.assign(menu.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
+  document.body.append(menu);
+});
+document.addEventListener("mousedown", (event) => {
+  if (!event.target.closest(".context")) document.querySelector(".context")?.remove();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") document.querySelector(".context")?.remove();
+});
+// The wiki and the forum, data-more: the address of further lines, which are fetched when one scrolls to the end of a box (data-from="end":
+// the box begins with its last lines, and the earlier ones come when one scrolls up).
+for (const box of document.querySelectorAll("[data-more]")) {
+  const up = box.dataset.from === "end", list = box.querySelector("tbody");
+  if (up) box.scrollTop = box.scrollHeight;
+  let waiting = false;
+  box.addEventListener("scroll", async () => {
+    const left = up ? box.scrollTop : box.scrollHeight - box.clientHeight - box.scrollTop;
+    if (left > 20 || waiting) return;
+    waiting = true;
+    const html = (await (await fetch(`${box.dataset.more}${list.rows.length}`)).text()).trim();
+    const below = box.scrollHeight - box.scrollTop;
+    list.insertAdjacentHTML(up ? "afterbegin" : "beforeend", html);
+    if (up) box.scrollTop = box.scrollHeight - below;
+    waiting = !html;                          // no more: the rest of the scrolling asks for nothing
+  });
+}
+// The forum, data-draft: the address that keeps what stands in a field and was not sent.
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  if (!field.dataset.draft) return;
+  clearTimeout(field.keeping);
+  field.keeping = setTimeout(() => fetch(field.dataset.draft, { method: "POST", body: new URLSearchParams({ text: field.value }) }), 100);
+});
+// The back office, data-later: the address of what takes some seconds to be ready.
+for (const place of document.querySelectorAll("[data-later]")) {
+  setTimeout(async () => { place.innerHTML = await (await fetch(place.dataset.later)).text(); }, 4000);
+}
