@@ -152,7 +152,7 @@ class Rollout:
                 run=run, task_id=job.task.task_id, benchmark=job.task.benchmark, site=job.task.site,
                 template=str(job.task.intent_template_id), split=job.task.split, intent=job.task.intent,
                 group=job.group, member=job.member, seed=job.seed, policy=policy_name,
-                status="infrastructure", reward=None, answer=None, error="", seconds=0.0,
+                status="infrastructure", reward=None, answer=None, error="", seconds=0.0, scoring=self.places[job.task.benchmark].scoring,
             )  # fmt: skip
             started = time.monotonic()
             try:
@@ -206,7 +206,8 @@ class Rollout:
                 observation = result.observation
             trajectory.answer = episode.answer
             trajectory.reward = 0.0 if status else await episode.score()
-            trajectory.status = status or ("success" if trajectory.reward == 1 else "failure")
+            scored = "unscored" if trajectory.reward is None else "success" if trajectory.reward == 1 else "failure"
+            trajectory.status = status or scored
         finally:
             await episode.close()
 
