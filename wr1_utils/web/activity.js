@@ -41,9 +41,9 @@
     return repeat.call(window, function () { return at(DEPTH + 1, work, this, args); }, delay);
   };
   window.open = function (...args) {
-    const name = args[1] === undefined ? "" : String(args[1]);
-    if (name === "" || name === "_blank") own.opened += 1;
-    return open.apply(window, args);
+    const name = args[1] === undefined ? "" : String(args[1]), tab = open.apply(window, args);
+    if ((name === "" || name === "_blank") && (tab || /noopener|noreferrer/.test(args[2]))) own.opened += 1;  // null: the browser refused
+    return tab;
   };
   const counted = new WeakSet();  // responses whose body is waited for too
   function wait(promise) {
