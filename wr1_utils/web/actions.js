@@ -143,4 +143,13 @@ function scroll(request) {  // to a node that the last observation left out, or 
   return {moved: !request.cut};  // of a cut page the text already shows this end: scrolling only lets the page load more
 }
 
-return JSON.stringify({observe, locate, through, focus, set, read, select, scroll}[request.call](request));
+function written(answer) {  // as JSON, also where the page's own scripts have changed how that is written
+  const changed = [Object, Array, String, Number, Boolean].filter(kind => Object.hasOwn(kind.prototype, "toJSON"));
+  const kept = changed.map(kind => kind.prototype.toJSON);
+  for (const kind of changed) delete kind.prototype.toJSON;
+  const text = JSON.stringify(answer);
+  changed.forEach((kind, i) => { kind.prototype.toJSON = kept[i]; });
+  return text;
+}
+
+return written({observe, locate, through, focus, set, read, select, scroll}[request.call](request));

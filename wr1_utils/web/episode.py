@@ -291,6 +291,8 @@ class Episode:
             tab, now = self._tab, time.monotonic()
             tab.news.clear()
             commits = tab.commits
+            if now > load_until + ANSWER_S:  # it opens tab after tab, or goes from page to page
+                raise InfrastructureError(f"the page {tab.page.url} did not come to rest in {self.limits.timeout_s + ANSWER_S:.0f} s")
             request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
                        "stay": now > load_until or tab.stopped}
             try:

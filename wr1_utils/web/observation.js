@@ -252,7 +252,7 @@ function observe(request) {
       role, label, value: more?.value ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
       box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round), in_view: inView,
       covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed, filled: isFilled(node, role),
-      origin: more?.origin,
+      origin: more?.origin, target: role === "link" ? node.href || null : null,
     });
     if (context.row !== null) rows[context.row] = (rows[context.row] || 0) + 1;
   }
