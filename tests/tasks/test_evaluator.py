@@ -182,7 +182,7 @@ def test_program_html_runs_once_in_a_page_of_its_own(scored):
 @pytest.mark.parametrize(
     ("check", "wr1", "webarena", "browsergym"),
     [
-        (html_check("last", "", must_include=["Thank"]), 1, 0, 1),  # webarena: a token of the HTML source, where it is "h1>Thank"
+        (html_check("last", "", must_include=["h1"]), 0, 1, 1),  # a token of the HTML source
         (html_check("last", "", must_include=["secret"]), 0, 1, 1),  # a hidden text stands in the source
         (html_check("last", "document.querySelector('#nothing')", exact_match=""), 1, 0, 0),  # there it is the text "None"
         (html_check("last", "[...document.querySelectorAll('h1')].map(e => e.innerText)", exact_match="thank you"), 1, 0, 0),  # a list's brackets

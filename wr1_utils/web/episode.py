@@ -303,6 +303,7 @@ class Episode:
                 if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
                     raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
                 await self._loaded(tab, load_until)
+                await asyncio.sleep(0.01)
                 continue
             busy = raw["busy"]
             if busy["opened"] and len(self._tabs) == known:
@@ -336,12 +337,11 @@ class Episode:
         seconds = max(deadline - time.monotonic(), 0.1)
         load = asyncio.ensure_future(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000))
         load.add_done_callback(lambda done: done.cancelled() or done.exception())  # what has not come in time is seen as it is
-        while not load.done() and not tab.stopped and not tab.gone and time.monotonic() < deadline:
-            tab.news.clear()
-            news = asyncio.ensure_future(tab.news.wait())
-            await asyncio.wait({load, news}, timeout=max(deadline - time.monotonic(), 0.01), return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
-        load.cancel()
+        try:
+            while not load.done() and not tab.stopped and not tab.gone and time.monotonic() < deadline:
+                await asyncio.wait({load}, timeout=0.1)
+        finally:
+            load.cancel()
 
     async def _enter_new_tab(self, deadline: float) -> None:
         """Goes to the tab opened last, unless it has closed again."""
