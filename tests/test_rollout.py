@@ -1,10 +1,17 @@
 """Episodes in real Chromium on MiniWoB++ pages: order, limits, and faults that are never scored as the agent's."""
 
 import asyncio
+import contextlib
 import dataclasses
+import os
+import signal
+import threading
+from pathlib import Path
 
 import pytest
+from playwright.async_api import Error as PlaywrightError
 
+import wr1_utils.rollout as rollout_module
 from wr1_utils.agent.hf_engine import HFPolicy, load_model, load_tokenizer
 from wr1_utils.agent.policy import Reply, Request
 from wr1_utils.agent.prompt import reply_ids
@@ -129,3 +136,86 @@ def test_requests_that_wait_are_answered_in_one_batch_and_a_broken_policy_stops_
 def test_seeds_differ_by_task_member_turn_and_run():
     seeds = {reply_seed(s, t, m, n) for s in (0, 1) for t in ("a", "b") for m in (0, 1) for n in (0, 1)}
     assert len(seeds) == 16 and all(0 <= s < 2**63 for s in seeds)
+
+
+FAULTS = {
+    "crash": lambda page: page.goto("chrome://crash"),
+    "hang": lambda page: page.evaluate("() => { setTimeout(() => { while (true); }, 0); }"),
+    "kill": lambda page: kill_browsers(),
+}
+
+
+async def kill_browsers():
+    """Kills every browser that this process has started."""
+    children, found = {}, [os.getpid()]
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            stat = Path(f"/proc/{entry}/stat").read_text()
+            children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry))
+    for pid in found:
+        found += children.get(pid, [])
+    for pid in found[1:]:
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"--remote-debugging-pipe" in command and b"--type=" not in command:
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def faulty(monkeypatch):
+    """A function that makes the first attempt at some tasks break, once their page is there: faulty({task id: name of a fault})."""
+    begin, left = MiniWob.begin, {}
+
+    async def broken(self, page, task, visit):
+        asked = await begin(self, page, task, visit)
+        fault = left.pop(task.task_id, None)
+        if fault:
+            with contextlib.suppress(PlaywrightError):
+                await FAULTS[fault](page)
+        return asked
+
+    monkeypatch.setattr(MiniWob, "begin", broken)
+    return left.update
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_episode_that_breaks_is_tried_again_in_a_fresh_page(rollout, tokenizer, faulty, fault):
+    """A crashed page, a hung one, a killed browser: the episode, and those that shared the browser, are made again, and none is lost."""
+    tasks = make_tasks("train", 3, ["click-test-2", "enter-text"])
+    faulty({tasks[0].task_id: fault})
+    assert [t.status for t in rollout.demonstrate(tasks, tokenizer)] == ["success"] * 6
+
+
+def test_without_a_further_try_it_is_infrastructure_and_the_others_go_on(settings, tokenizer, faulty):
+    once = dataclasses.replace(settings, rollout=dataclasses.replace(settings.rollout, retries=0))
+    tasks = make_tasks("train", 4, ["click-test-2"])
+    faulty({tasks[0].task_id: "crash", tasks[2].task_id: "hang"})
+    with Rollout(once) as rollout:
+        first = rollout.demonstrate(tasks, tokenizer)
+        faulty({tasks[0].task_id: "kill"})
+        alone = rollout.demonstrate(tasks[:1], tokenizer)
+        after = rollout.demonstrate(tasks, tokenizer)
+    assert [(t.status, t.reward) for t in first] == [("infrastructure", None), ("success", 1.0)] * 2
+    assert alone[0].status == "infrastructure" and alone[0].error
+    assert [t.status for t in after] == ["success"] * 4
+
+
+def test_a_policy_that_hangs_stops_the_run_and_says_so(tokenizer, monkeypatch):
+    monkeypatch.setattr(rollout_module, "POLICY_S", 0.2)
+    woken = threading.Event()
+
+    class Asleep(Parrot):
+        def advance(self, new):
+            woken.wait(30)
+            return []
+
+    async def one():
+        batcher = _Batcher(Asleep(tokenizer, "x"), 8)
+        try:
+            await batcher.reply(Request([1], 1, 1.0, 0))
+        finally:
+            batcher.close()
+            woken.set()
+
+    with pytest.raises(RuntimeError, match="parrot gave no reply"):
+        asyncio.run(one())

@@ -22,10 +22,19 @@ def test_round_trip(tmp_path):
     assert read_trajectories(write_trajectories(tmp_path / "none.parquet", [])) == []
 
 
+def test_a_file_from_before_scores_said_which_rules_they_follow(tmp_path):
+    path = write_trajectories(tmp_path / "t.parquet", [example(scoring="browsergym"), example(benchmark="miniwob")])
+    assert [t.scoring for t in read_trajectories(path)] == ["browsergym", "wr1"]
+    assert "scoring: browsergym" in describe(read_trajectories(path)[0])
+    pandas.read_parquet(path).drop(columns="scoring").to_parquet(path)
+    assert [t.scoring for t in read_trajectories(path)] == ["wr1", "page"]
+
+
 def test_contradictions_are_refused(tmp_path):
     for bad, why in [
         (example(status="lost"), "status 'lost'"),
         (example(status="infrastructure"), "no reward"),
+        (example(status="unscored"), "no reward"),
         (example(turns=[Turn("", "", "", [1], [2, 3], [-1.0], "", "", "", 0, 0)]), "1 log-probs for 2"),
     ]:
         with pytest.raises(TrajectoryError, match=why):

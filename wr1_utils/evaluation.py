@@ -50,6 +50,8 @@ def evaluate(settings: Settings, method: str) -> Run:
             "tasks": len(done),
             "successes": successes,
             "errors": len(done) - len(valid),
+            "unscored": sum(t.status == "unscored" for t in done),
+            "scoring": ", ".join(sorted({t.scoring for t in done})),
             "success_rate": successes / max(1, len(valid)),
             "turns": sum(len(t.turns) for t in valid) / max(1, len(valid)),
             "seconds": round(time.monotonic() - started, 1),

@@ -30,6 +30,7 @@ from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode, InfrastructureError
 from wr1_utils.web.loop import run as run_async
 
+POLICY_S = 1800.0  # limit of one batch of replies
 MIN_REPLY_TOKENS = 16  # with less room than this in the context, the episode ends as token_limit
 
 
@@ -160,7 +161,7 @@ class Rollout:
                 run=run, task_id=job.task.task_id, benchmark=job.task.benchmark, site=job.task.site,
                 template=str(job.task.intent_template_id), split=job.task.split, intent=job.task.intent,
                 group=job.group, member=job.member, seed=job.seed, policy=policy_name,
-                status="infrastructure", reward=None, answer=None, error="", seconds=0.0,
+                status="infrastructure", reward=None, answer=None, error="", seconds=0.0, scoring=self.places[job.task.benchmark].scoring,
             )  # fmt: skip
             started = time.monotonic()
             try:
@@ -214,7 +215,8 @@ class Rollout:
                 observation = result.observation
             trajectory.answer = episode.answer
             trajectory.reward = 0.0 if status else await episode.score()
-            trajectory.status = status or ("success" if trajectory.reward == 1 else "failure")
+            scored = "unscored" if trajectory.reward is None else "success" if trajectory.reward == 1 else "failure"
+            trajectory.status = status or scored
         finally:
             await episode.close()
 
@@ -232,6 +234,7 @@ class _Batcher:
         self.asked = 0
         self.in_progress = 0
         self.busy = False
+        self.hung = False  # the policy's thread cannot be waited for
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="policy")
 
     async def reply(self, request: Request) -> Reply:
@@ -250,7 +253,13 @@ class _Batcher:
                 free = self.batch_size - self.in_progress
                 new, self.waiting = self.waiting[:free], self.waiting[free:]
                 self.in_progress += len(new)
-                for key, reply in await loop.run_in_executor(self.thread, self.policy.advance, new):
+                answered = loop.run_in_executor(self.thread, self.policy.advance, new)
+                try:
+                    replies = await asyncio.wait_for(answered, POLICY_S)
+                except TimeoutError:
+                    self.hung = True
+                    raise RuntimeError(f"the policy {self.policy.name} gave no reply for {POLICY_S:.0f} s") from None
+                for key, reply in replies:
                     self.in_progress -= 1
                     self._settle(key, reply)
         except Exception as fault:  # the policy's fault, not an episode's: every waiting episode gets it
@@ -270,6 +279,6 @@ class _Batcher:
             future.set_result(outcome)
 
     def close(self) -> None:
-        self.thread.shutdown(wait=True, cancel_futures=True)
+        self.thread.shutdown(wait=not self.hung, cancel_futures=True)
         if self.in_progress:
             self.policy.forget()

@@ -64,6 +64,15 @@ class TasksSettings:
     test_limit: int = 0
     miniwob_train_per_env: int = 8  # seeds of each MiniWoB++ environment
     miniwob_test_per_env: int = 4
+    scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    base_url: str = ""  # of an OpenAI-compatible endpoint, for answers that only a model can judge; "" = none: those stay unscored
+    model: str = ""
+    key_variable: str = "OPENAI_API_KEY"  # the environment variable that holds the endpoint's key
+    cache: str = "data/judge"  # where its replies are kept
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,7 @@ class Settings:
     rl: RLSettings = field(default_factory=RLSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
 
 
 def reply_limit(settings: Settings) -> int:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from wr1_utils.errors import WR1Error
 
-STATUSES = ("success", "failure", "turn_limit", "token_limit", "infrastructure")
+STATUSES = ("success", "failure", "turn_limit", "token_limit", "infrastructure", "unscored")  # the last: only a judge model could tell
 
 
 class TrajectoryError(WR1Error, ValueError):
@@ -46,7 +46,10 @@ class Turn:
 
 @dataclass
 class Trajectory:
-    """One episode. `reward` is 0.0 or 1.0; None when infrastructure failed or the task cannot be scored."""
+    """One episode. `reward` is 0.0 or 1.0; None when infrastructure failed or the task cannot be scored.
+
+    `scoring` says by which rules the reward was given (see `Place` in web/episode.py).
+    """
 
     run: str
     task_id: str
@@ -65,6 +68,7 @@ class Trajectory:
     error: str
     seconds: float
     turns: list[Turn] = field(default_factory=list)
+    scoring: str = "wr1"
 
     @property
     def valid(self) -> bool:
@@ -79,8 +83,9 @@ class Trajectory:
         """Raises TrajectoryError if a field contradicts another."""
         if self.status not in STATUSES:
             raise TrajectoryError(f"trajectory of {self.task_id}: status {self.status!r} is none of {', '.join(STATUSES)}")
-        if self.status == "infrastructure" and self.reward is not None:
-            raise TrajectoryError(f"trajectory of {self.task_id}: an infrastructure fault has no reward, not {self.reward}")
+        if self.status in ("infrastructure", "unscored") and self.reward is not None:
+            what = "an infrastructure fault" if self.status == "infrastructure" else "what cannot be scored"
+            raise TrajectoryError(f"trajectory of {self.task_id}: {what} has no reward, not {self.reward}")
         for number, turn in enumerate(self.turns, 1):
             if turn.logprobs and len(turn.logprobs) != len(turn.reply_ids):
                 raise TrajectoryError(
@@ -103,7 +108,7 @@ SCHEMA = pa.schema(
         ("template", pa.string()), ("split", pa.string()), ("intent", pa.string()), ("group", pa.int64()),
         ("member", pa.int64()), ("seed", pa.int64()), ("policy", pa.string()), ("status", pa.string()),
         ("reward", pa.float64()), ("answer", pa.string()), ("error", pa.string()), ("seconds", pa.float64()),
-        ("turns", pa.list_(_TURN)),
+        ("turns", pa.list_(_TURN)), ("scoring", pa.string()),
     ]
 )  # fmt: skip
 
@@ -130,6 +135,9 @@ def read_trajectories(path: str | Path) -> list[Trajectory]:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as fault:
         raise TrajectoryError(f"{path}: not a Parquet file of trajectories ({fault})") from fault
+    if "scoring" not in table.column_names:  # written before there was more than one way
+        rules = ["page" if name == "miniwob" else "wr1" for name in table.column("benchmark").to_pylist()] if "benchmark" in table.column_names else []
+        table = table.append_column("scoring", pa.array(rules, pa.string())) if rules else table
     missing = sorted(set(SCHEMA.names) - set(table.column_names))
     if missing:
         raise TrajectoryError(f"{path}: column {missing[0]!r} is missing; a trajectory file has {', '.join(SCHEMA.names)}")
@@ -148,5 +156,5 @@ def describe(trajectory: Trajectory) -> str:
         if turn.error:
             lines.append(f"error: {turn.error}")
     reward = "none" if trajectory.reward is None else f"{trajectory.reward:g}"
-    lines.append(f"\n{trajectory.status}, reward {reward}, answer {json.dumps(trajectory.answer, ensure_ascii=False)}")
+    lines.append(f"\n{trajectory.status}, reward {reward} (scoring: {trajectory.scoring}), answer {json.dumps(trajectory.answer, ensure_ascii=False)}")
     return "\n".join(lines)

@@ -1,37 +1,19 @@
-"""The judge: the shared cases, and for each fault that they show the rest of its kind."""
+"""The rules of scoring, variant `wr1`: the shared cases, and for each fault that they show the rest of its kind."""
 
-import asyncio
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.async_api import async_playwright
 
-from wr1_utils.tasks.scoring import combine, fill_placeholders, html_match, score_task, string_match, url_match
-from wr1_utils.tasks.task import TaskError, task_from_record
-from wr1_utils.web.browser import InfrastructureError, find_browser
+from wr1_utils.tasks.scoring import combine, fill_placeholders, html_match, string_match, url_match
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "scoring.json").read_text(encoding="utf-8"))
-RECORD = {
-    "task_id": 1,
-    "sites": ["shopping"],
-    "start_url": "__SHOPPING__",
-    "intent": "",
-    "intent_template": "",
-    "intent_template_id": 1,
-    "instantiation_dict": {},
-    "require_login": False,
-    "require_reset": False,
-    "split": "train",
-}
 SITES = {"SHOPPING": "http://h:1/", "SHOPPING_ADMIN": "http://h:2/admin"}
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["kind"] != "program_html"], ids=lambda case: case["id"])
 def test_shared_case(case):
-    """The case scores what it says (the case with a page is scored in the browser below)."""
+    """The case scores what it says (the case with a page is scored in test_evaluator.py)."""
     if case["kind"] == "url_match":
         assert url_match(case["reference"], case["answer"], SITES) == case["score"]
     else:
@@ -160,127 +142,19 @@ def test_html_match():
     assert html_match({"fuzzy_match": ["red"]}, "a red mug") is None
 
 
-PAGE = """<title>Order 7</title><body><h1>Thank you</h1><p id=total>Total:&nbsp;$1,234.50</p><p hidden>secret</p>
-<input id=name value=Ann><input type=hidden value=token><input type=radio value=small><select><option>S<option selected>XL</select>
-<button onclick="document.querySelector('#total').textContent = 'gone'">Hide</button></body>"""
+def test_a_judge_is_asked_only_where_nothing_else_decides():
+    """What a judge says of each reference counts; where another part has failed, or "N/A" was answered as wanted, it is not asked."""
+    asked = []
 
+    def ask(reference, answer):
+        asked.append(reference)
+        return float(reference == "ten minutes")
 
-class Site(BaseHTTPRequestHandler):
-    """One page for each path; /broken is a server fault, /none is a page that is not there."""
-
-    def do_GET(self):
-        body = PAGE.encode()
-        self.send_response({"/broken": 500, "/none": 404}.get(self.path, 200))
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        """Quiet."""
-
-
-@pytest.fixture(scope="module")
-def scored():
-    """A function that scores an eval record on PAGE in real Chromium: scored(eval, answer) -> (score, agent's page after)."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    sites = {"SHOPPING": f"http://shopping.localhost:{server.server_address[1]}"}
-    loop = asyncio.new_event_loop()
-    playwright = loop.run_until_complete(async_playwright().start())
-    browser = loop.run_until_complete(playwright.chromium.launch(executable_path=find_browser("").path))
-
-    async def score(record, answer, content, helpers):
-        context = await browser.new_context()
-        page = await context.new_page()
-        await page.goto(sites["SHOPPING"] + "/order")
-        if content is not None:
-            await page.set_content(content)
-        task = task_from_record({**RECORD, "eval": record})
-        try:
-            result = await score_task(task, page, context, sites, answer, helpers)
-            assert len(context.pages) == 1, "the scoring page is closed again"
-            return result, await page.content(), page.url
-        finally:
-            await context.close()
-
-    yield lambda record, answer=None, content=None, helpers=None: loop.run_until_complete(
-        score(record, answer, content, helpers)
-    )
-    loop.run_until_complete(browser.close())
-    loop.run_until_complete(playwright.stop())
-    loop.close()
-    server.shutdown()
-    server.server_close()
-
-
-def html_check(url, locator, **contents):
-    return {"eval_types": ["program_html"], "program_html": [{"url": url, "locator": locator, "required_contents": contents}]}
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case["kind"] == "program_html"], ids=lambda case: case["id"])
-def test_shared_case_in_the_browser(scored, case):
-    """The case's HTML is the page that the agent ended on."""
-    contents = dict(case["reference"])
-    record = html_check("last", contents.pop("locator"), **contents)
-    assert scored(record, content=case["answer"])[0] == case["score"]
-
-
-@pytest.mark.parametrize(
-    ("url", "locator", "contents", "score"),
-    [
-        ("last", "", {"must_include": ["Thank you", "1234.5", "Ann", "XL"]}, 1),
-        ("last", None, {"must_exclude": ["secret", "token", "small", "None"]}, 1),
-        ("last", "document.querySelector('#total').innerText", {"exact_match": "Total: 1234.5"}, 1),
-        ("__SHOPPING__/order", "document.querySelector('#total').innerText;", {"must_include": "$1,234.50"}, 1),
-        ("__SHOPPING__/order", "document.querySelector('#nothing').innerText", {"must_include": ["x"]}, 0),
-        ("__SHOPPING__/order", "document.querySelector('#nothing')", {"exact_match": ""}, 1),
-        ("__SHOPPING__/none", "[...document.querySelectorAll('h1')].map(e => e.innerText)", {"exact_match": "thank you"}, 1),
-        ("last", "", {"fuzzy_match": ["thanks"]}, None),
-        ("func:latest_order('a')", "document.title", {"exact_match": "Order 7"}, 1),
-        ("last", "func:title(__page__)", {"exact_match": "Order 7"}, 1),
-        ("func:no_such_helper()", "", {"must_include": ["x"]}, None),
-    ],
-)
-def test_program_html(scored, url, locator, contents, score):
-    """Each form of URL and locator that WebArena's records have, looked at in real Chromium."""
-
-    async def latest_order(page, which):
-        assert which == "a" and page.url == "about:blank"
-        return "__SHOPPING__/order"
-
-    async def title(page):
-        return await page.title()
-
-    helpers = {"latest_order": latest_order, "title": title}
-    assert scored(html_check(url, locator, **contents), helpers=helpers)[0] == score
-
-
-def test_parts_are_multiplied_and_the_agents_page_is_left_alone(scored):
-    """All of eval_types must hold; prep_actions run on a page of the judge's own."""
-    record = {
-        **html_check("last", "document.querySelector('#total').innerText", exact_match="gone"),
-        "eval_types": ["string_match", "url_match", "program_html"],
-        "reference_answers": {"must_include": ["7"]},
-        "reference_url": "__SHOPPING__/order",
-    }
-    record["program_html"][0]["prep_actions"] = ["document.querySelector('button').click()"]
-    score, content, url = scored(record, "order 7")
-    assert score == 1 and "1,234.50" in content and url.endswith("/order")
-    assert scored(record, "order 8")[0] == 0
-    assert scored(record)[0] == 0
-    assert scored({**record, "reference_url": "__SHOPPING__/cart"}, "order 7")[0] == 0
-
-
-def test_trouble_of_the_site_is_not_the_agents_failure(scored):
-    """A site that does not answer or fails is an InfrastructureError; a faulty record is a TaskError."""
-    with pytest.raises(InfrastructureError, match="answered 500"):
-        scored(html_check("__SHOPPING__/broken", "", must_include=["x"]))
-    with pytest.raises(InfrastructureError, match="opening http://127.0.0.1:9/ for scoring failed"):
-        scored(html_check("http://127.0.0.1:9/", "", must_include=["x"]))
-    with pytest.raises(TaskError, match="not a JavaScript expression"):
-        scored(html_check("last", "document.querySelector(", must_include=["x"]))
-    with pytest.raises(TaskError, match="should be empty"):
-        scored(html_check("last", "#total", must_include=["x"]))
-    with pytest.raises(TaskError, match="should look like"):
-        scored(html_check("func:1 +", "", must_include=["x"]))
+    assert string_match({"fuzzy_match": ["ten minutes"]}, "10 min", ask) == 1
+    assert string_match({"fuzzy_match": ["ten minutes", "a mile"]}, "10 min", ask) == 0
+    assert html_match({"fuzzy_match": "ten minutes", "must_include": ["min"]}, "10 min", ask) == 1
+    assert asked == ["ten minutes", "ten minutes", "a mile", "ten minutes"]
+    assert string_match({"fuzzy_match": ["ten minutes"], "must_include": ["mile"]}, "10 min", ask) == 0
+    assert string_match({"fuzzy_match": "N/A"}, "N/A", ask) == 1
+    assert string_match({"fuzzy_match": ["ten minutes"]}, None, ask) == 0 and len(asked) == 4
+    assert string_match({"fuzzy_match": ["ten minutes"]}, "10 min", lambda *_: None) is None

@@ -15,12 +15,14 @@ from wr1_utils.web.loop import run
 
 
 class Pages:
-    """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/slow-body?s=1.5` sends its body late, `/file` is a download."""
+    """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/slow-body?s=1.5` sends its body late, `/file` is a
+    download, `/endless` never comes to its end, `/status-404` is not there. HTML in bytes goes without a charset in its header."""
 
     name, hidden, viewport = "pages", (".hidden-from-agent",), (1280, 720)
+    scoring = "page"
 
     def __init__(self):
-        self.html, self.requests = {}, []
+        self.html, self.requests, self.stopping = {}, [], threading.Event()
 
     def start(self):
         place = self
@@ -33,17 +35,21 @@ class Pages:
                 place.requests.append((self.path, dict(self.headers)))
                 if path == "/slow":
                     time.sleep(float(query.partition("=")[2]))
-                body = place.html.get(path[1:], f"<title>{path}</title><p>page {path}</p>").encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
+                html = place.html.get(path[1:], f"<title>{path}</title><p>page {path}</p>")
+                body = html if isinstance(html, bytes) else html.encode()
+                self.send_response(int(path[8:]) if path.startswith("/status-") else 200)
+                self.send_header("Content-Type", "text/html" if isinstance(html, bytes) else "text/html; charset=utf-8")
                 if path == "/file":
                     self.send_header("Content-Disposition", "attachment; filename=f.txt")
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(len(body) + (path == "/endless")))
                 self.end_headers()
                 if path == "/slow-body":
                     self.wfile.flush()
                     time.sleep(float(query.partition("=")[2]))
                 self.wfile.write(body)
+                if path == "/endless":
+                    self.wfile.flush()
+                    place.stopping.wait(60)
 
             def log_message(self, *args):
                 pass
@@ -53,6 +59,7 @@ class Pages:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def stop(self):
+        self.stopping.set()
         self.server.shutdown()
         self.server.server_close()
 

@@ -2,11 +2,14 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from wr1_utils.web.actions import Action, Invalid, parse_reply
+from wr1_utils.web.actions import ACTIONS, NEEDS_ARGUMENT, NEEDS_ELEMENT, Action, Invalid, parse_reply, print_action
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "actions.json").read_text(encoding="utf-8"))
 
@@ -51,15 +54,76 @@ def test_refused(reply, kind):
     assert isinstance(got, Invalid) and got.kind == kind
 
 
-def test_any_text_is_read_without_raising():
-    """Random texts made of the grammar's own pieces give an Action or an Invalid, never an exception."""
-    pieces = ["<think>", "</think>", "<answer>", "</answer>", "do(", "exit(", "go_forward(", ")", '"', "'", "\\", ",", "action=",
-              "element=", "message=", "Click", "7", " ", "\n", "#", "ü"]
+PIECES = ["<think>", "</think>", "<answer>", "</answer>", "do(", "exit(", "go_backward(", "go_forward(", "exit", "do", '"', "'", "\\", "\\x3c",
+          "\\u00e9", ",", "(", ")", "))", "action=", "element=", "argument=", "message=", "exit(message=\"", '")', *ACTIONS, "7", "[7]", "-1.5",
+          "1e9", " ", "\n", "#", "# exit()\n", "ü", "\u2028", "\x00", "__import__('os')", "N/A", "None"]
+SCRAPS = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=16).map("".join)
+ANSWERS = SCRAPS.map(lambda text: f"<think>t</think><answer>{text}</answer>")  # most scraps have no answer; these do
+CALL_OF_EXIT = re.compile(r"(?:\s*#[^\n]*\n)*\s*exit\s*\(")
+
+
+def check_reply(reply: str):
+    """Read in either style, a reply raises nothing; it exits only where a call of exit stands first; what is read can be printed and read again."""
+    for style in ("think", "bare"):
+        got = parse_reply(reply, style)
+        assert isinstance(got, Invalid) and got.kind and got.message or isinstance(got, Action)
+        if isinstance(got, Invalid):
+            continue
+        if got.call == "exit":
+            answer = reply.split("</think>", 1)[-1].split("<answer>", 1)[1] if style == "think" else reply
+            assert CALL_OF_EXIT.match(answer), "an exit out of garbage"
+        printed = print_action(got)
+        assert parse_reply(printed, "bare") == got == parse_reply(f"<think>t</think>\n<answer>{printed}</answer>", "think")
+
+
+@given(SCRAPS | ANSWERS)
+@settings(max_examples=1_500, deadline=None, derandomize=True, database=None)
+def test_any_text_is_read(reply):
+    check_reply(reply)
+
+
+@pytest.mark.slow
+@given(SCRAPS | ANSWERS)
+@settings(max_examples=100_000, deadline=None, derandomize=True, database=None)
+def test_a_hundred_thousand_texts_are_read(reply):
+    check_reply(reply)
+
+
+@st.composite
+def actions(draw):
+    call = draw(st.sampled_from(["do", "exit", "go_backward", "go_forward"]))
+    if call == "exit":
+        return Action("exit", message=draw(SCRAPS))
+    if call != "do":
+        return Action(call)
+    name = draw(st.sampled_from(ACTIONS))
+    element = st.integers(0, 10**6).map(str)
+    return Action("do", name, draw(element if name in NEEDS_ELEMENT else st.none() | element),
+                  draw(SCRAPS if name in NEEDS_ARGUMENT else st.none() | SCRAPS))
+
+
+@given(actions())
+@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+def test_every_action_can_be_printed(action):
+    """Whatever stands in a text (quotes, backslashes, tags of the reply format), printing and reading it gives the same action."""
+    printed = print_action(action)
+    assert parse_reply(printed, "bare") == action == parse_reply(f"<think>t</think><answer>{printed}</answer>", "think")
+
+
+@pytest.mark.parametrize("action, call", [
+    (Action("do", "Type", "2", 'say "hi"\nC:\\new'), r'do(action="Type", argument="say \"hi\"\nC:\\new", element="2")'),
+    (Action("exit", message="an <answer> of 1"), r'exit(message="an \x3canswer> of 1")'),
+    (Action("go_forward"), "go_forward()"),
+])
+def test_printed_call(action, call):
+    assert print_action(action) == call
+
+
+def test_pieces_in_any_order():
+    """Random texts made of the grammar's own pieces, by a plain generator: a second, cheaper net."""
     rng = random.Random(0)
-    for _ in range(5000):
-        text = "".join(rng.choice(pieces) for _ in range(rng.randint(0, 14)))
-        for style in ("think", "bare"):
-            assert isinstance(parse_reply(text, style), (Action, Invalid))
+    for _ in range(2000):
+        check_reply("".join(rng.choice(PIECES) for _ in range(rng.randint(0, 14))))
 
 
 def test_unknown_style():

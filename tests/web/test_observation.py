@@ -56,7 +56,7 @@ def test_long_page_is_paged_through_without_a_gap():
     """Scrolling down again and again shows every line, each page within its budget; scrolling up comes back to the top."""
     elements = [entry("link", f"Product number {i}") for i in range(100)]
     seen, shown, pages = view(elements, tokens=150), set(), 0
-    assert "scroll up for more" not in seen.observation.text
+    assert "scroll up" not in seen.observation.text
     while True:
         pages += 1
         shown |= {e.label for e in seen.observation.elements}
@@ -65,13 +65,49 @@ def test_long_page_is_paged_through_without_a_gap():
         assert all(elements[node]["label"] == e.label for node, e in zip(seen.nodes, seen.observation.elements, strict=True))
         if seen.below is None:
             break
-        assert seen.observation.text.endswith("scroll down for more")
+        assert seen.observation.text.endswith(f"scroll down for more ({99 - seen.nodes[-1]} lines)")
         seen = view(elements, tokens=150, anchor=seen.below)
     assert len(shown) == 100 and pages < 12
     while seen.above is not None:
-        assert "\nscroll up for more\n" in seen.observation.text
+        assert f"\nscroll up for more ({seen.nodes[0]} lines)\n" in seen.observation.text
         seen = view(elements, tokens=150, anchor=seen.above)
     assert seen.observation.elements[0].label == "Product number 0"
+
+
+def test_filled_fields_stay_on_a_cut_page():
+    """What the agent has filled in is shown wherever it scrolls, in reading order, with ids that are bound to the nodes; the budget holds."""
+    elements = [entry("link", f"Product number {i}") for i in range(100)]
+    elements[3] = entry("textbox", "Name", value="Ann", filled=True)
+    elements[90] = entry("checkbox", "Gift wrap", state=["checked"], filled=True)
+    for anchor in (0, 50, 99):
+        seen = view(elements, tokens=150, anchor=anchor)
+        lines = seen.observation.text.splitlines()
+        assert any(line.startswith('textbox Name = "Ann" [') for line in lines) and any(line.startswith("checkbox Gift wrap checked [") for line in lines)
+        assert len(seen.observation.text) / 4 <= 150 and list(seen.nodes) == sorted(seen.nodes) and len(seen.nodes) > 10
+        assert [elements[node]["label"] for node in seen.nodes] == [e.label for e in seen.observation.elements]
+        hidden = sum(int(line.split("(")[1].split()[0]) for line in lines if "for more" in line)
+        assert hidden + len(seen.nodes) == 100
+    assert 'textbox Name = "Ann" [0]' in view(elements, tokens=150, anchor=50).observation.text.splitlines()[2]
+
+
+def test_many_filled_fields_leave_room_for_the_page():
+    elements = [entry("textbox", f"Field number {i}", value="filled", filled=True) for i in range(100)]
+    seen = view(elements, tokens=150, anchor=50)
+    labels = [e.label for e in seen.observation.elements]
+    assert "Field number 50" in labels and "Field number 51" in labels and len(seen.observation.text) / 4 <= 150
+
+
+def test_repeated_links_are_left_out_first():
+    """On a cut page the second of two links with one name and one target goes, and that is said; texts and other links stay."""
+    product = [[entry("link", f"Mug {i}", target=f"/{i}"), entry("link", f"Mug {i}", target=f"/{i}"), entry("text", "In stock"),
+                entry("link", "Buy", target=f"/buy/{i}")] for i in range(10)]
+    elements = sum(product, [])
+    whole = view(elements, tokens=1000)
+    assert whole.observation.text.count("link Mug 0") == 2 and "left out" not in whole.observation.text
+    cut = view(elements, tokens=120)
+    lines = cut.observation.text.splitlines()
+    assert lines[1:4] == ["link Mug 0 [0]", "text In stock", "link Buy [1]"] and lines[-1] == "(10 links that stand here already are left out)"
+    assert len(cut.observation.text) / 4 <= 120
 
 
 def test_unknown_style():

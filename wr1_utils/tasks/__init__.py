@@ -13,9 +13,10 @@ BENCHMARKS = ("pocket", "arena", "miniwob")  # the Pocket Arena's shop alone, al
 def open_place(settings: Settings, benchmark: str):
     """The running place of a benchmark (see `Place` in web/episode.py), not yet started."""
     if benchmark in ("pocket", "arena"):
+        from wr1_utils.tasks.judge import open_judge
         from wr1_utils.tasks.pocket import PocketArena
 
-        return PocketArena(port=settings.sites.port)
+        return PocketArena(settings.sites.port, settings.tasks.scoring, open_judge(settings.judge))
     if benchmark == "miniwob":
         from wr1_utils.tasks.miniwob import MiniWob
 

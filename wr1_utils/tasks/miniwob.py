@@ -107,6 +107,7 @@ class MiniWob:
     name = "miniwob"
     hidden = ("#query", "#reward-display", "#click-canvas", "#sync-task-cover")
     viewport = (480, 480)
+    scoring = "page"  # the page itself gives the reward
 
     def __init__(self, port: int = 0):
         self.port = port  # 0 = any free port

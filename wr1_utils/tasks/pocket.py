@@ -11,13 +11,14 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, Page
 
 from wr1_utils.sites.server import SESSIONS, SITES, WORLD_HEADER, SiteServer
-from wr1_utils.tasks import scoring
+from wr1_utils.tasks.evaluator import score_task
+from wr1_utils.tasks.judge import Judge
+from wr1_utils.tasks.scoring import fill_placeholders
 from wr1_utils.tasks.shopping_templates import TEMPLATES
 from wr1_utils.tasks.task import Task, save_tasks
 from wr1_utils.tasks.templates import make_tasks
-from wr1_utils.web.episode import InfrastructureError, Visit
+from wr1_utils.web.episode import Visit
 
-LIMIT_MS = 15_000                    # for one page that scoring opens
 TASK_FILES = ("pocket_train.json", "pocket_test.json")
 
 
@@ -28,8 +29,9 @@ class PocketArena:
     hidden: tuple[str, ...] = ()
     viewport = (1280, 720)
 
-    def __init__(self, port: int = 0):
-        self._server = SiteServer(port)
+    def __init__(self, port: int = 0, scoring: str = "wr1", judge: Judge | None = None):
+        """`scoring` is a variant of tasks/evaluator.py."""
+        self._server, self.scoring, self._judge = SiteServer(port), scoring, judge
 
     @property
     def site_urls(self) -> dict[str, str]:
@@ -48,7 +50,7 @@ class PocketArena:
         world = self._server.worlds.create()
         sites = [site for site in task.sites if site in SESSIONS and task.require_login]
         cookies = [{"name": SESSIONS[site][0], "value": SESSIONS[site][1], "url": self._server.url(site)} for site in sites]
-        return Visit(start_url=scoring.fill_placeholders(task.start_url, self.site_urls), headers={WORLD_HEADER: world.key},
+        return Visit(start_url=fill_placeholders(task.start_url, self.site_urls), headers={WORLD_HEADER: world.key},
                      cookies=cookies, key=world.key)
 
     async def begin(self, page: Page, task: Task, visit: Visit) -> str:
@@ -59,34 +61,8 @@ class PocketArena:
         return False
 
     async def score(self, page: Page, context: BrowserContext, task: Task, visit: Visit, answer: str | None) -> float | None:
-        """1.0 or 0.0: the product over the task's evaluators (None where one cannot be scored)."""
-        parts = []
-        for kind in task.eval["eval_types"]:
-            if kind == "string_match":
-                parts.append(scoring.string_match(task.eval["reference_answers"], answer))
-            elif kind == "url_match":
-                parts.append(scoring.url_match(task.eval["reference_url"], page.url, self.site_urls, task.eval.get("url_note")))
-            elif kind == "program_html":
-                parts += [await self._check(context, check, page.url) for check in task.eval["program_html"]]
-            else:
-                raise ValueError(f"{task.task_id}: the Pocket Arena has no evaluator {kind!r}")
-        return scoring.combine(parts)
-
-    async def _check(self, context: BrowserContext, check: dict, current_url: str) -> float | None:
-        """One program_html check, in a page of its own. None where it wants a helper function, which this place does not have."""
-        locator = check.get("locator") or "document.body.innerText"
-        if check["url"].startswith("func:") or locator.startswith("func:"):
-            return None
-        url = current_url if check["url"] == "last" else scoring.fill_placeholders(check["url"], self.site_urls)
-        page = await context.new_page()
-        try:
-            response = await page.goto(url, timeout=LIMIT_MS)
-            if response is None or not response.headers.get("content-type", "").startswith("text/html"):      # a refused world, a fault
-                raise InfrastructureError(f"the page {url} could not be opened for scoring")
-            text = await page.evaluate(f"() => {{ try {{ return String({locator}) }} catch (error) {{ return '' }} }}")
-        finally:
-            await page.close()
-        return scoring.html_match(check["required_contents"], text)
+        """1.0 or 0.0 for what the world, the page and the answer are now; None where only a judge model could tell and there is none."""
+        return await score_task(task, page, context, self.site_urls, answer, variant=self.scoring, judge=self._judge)
 
     def leave(self, visit: Visit) -> None:
         """Discards the episode's world; doing it twice does no harm."""

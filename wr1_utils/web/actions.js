@@ -24,12 +24,34 @@ function locate(request) {  // the point to click, after scrolling it into view 
   }
   if (!("x" in point)) {
     const over = point.blocked;
-    const name = over && (collapse(visibleText(over)) || over.getAttribute("aria-label") || over.tagName.toLowerCase()).slice(0, 60);
-    return {error: over ? `is covered by "${name}"` : "cannot be reached on the page"};
+    return {error: over ? `is covered by "${shortName(over)}"` : "cannot be reached on the page"};
   }
+  if (found.node.type === "file") return {error: "opens a file dialog, and there are no files to choose from"};
   return {...point, tag: found.node.tagName, type: found.node.type || "", role: found.role, readonly: Boolean(found.node.readOnly),
     multiline: found.node.tagName === "TEXTAREA" || found.node.isContentEditable};
 }
+
+function through(request) {  // a point of a frame of another origin as a point of this page, after scrolling it into view
+  const found = kept(request);
+  if (found.error) return found;
+  const frame = found.node, view = frame.ownerDocument.defaultView, style = view.getComputedStyle(frame);
+  const place = () => {
+    const rect = frame.getBoundingClientRect();
+    return [rect.left + frame.clientLeft + parseFloat(style.paddingLeft) + request.x, rect.top + frame.clientTop + parseFloat(style.paddingTop) + request.y];
+  };
+  let [x, y] = place();
+  if (x < 0 || y < 0 || x >= view.innerWidth || y >= view.innerHeight) {
+    frame.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"});
+    [x, y] = place();
+    if (y < 0 || y >= view.innerHeight) view.scrollBy({top: y - view.innerHeight / 2, behavior: "instant"});
+    [x, y] = place();
+  }
+  const over = blocker(frame, x, y), [dx, dy] = frameOrigin(view);
+  if (over === null) return {x: x + dx, y: y + dy};
+  return {error: over ? `is covered by "${shortName(over)}"` : "cannot be reached on the page"};
+}
+
+const shortName = node => (collapse(visibleText(node)) || node.getAttribute("aria-label") || node.tagName.toLowerCase()).slice(0, 60);
 
 function focus(request) {  // for typing: everything in the field is selected, so that what is typed replaces it
   const found = kept(request);
@@ -67,17 +89,27 @@ function select(request) {
   if (node.tagName !== "SELECT") return {error: "is no dropdown list; click it and then click the option"};
   const options = [...node.options], names = options.map(option => collapse(option.label));
   const wanted = collapse(request.option), low = wanted.toLowerCase();
-  let at = names.indexOf(wanted);
-  if (at < 0) at = names.findIndex(name => name.toLowerCase() === low);
-  if (at < 0) at = options.findIndex(option => option.value.toLowerCase() === low);
+  const fits = [option => collapse(option.label) === wanted, option => collapse(option.label).toLowerCase() === low,
+    option => option.value.toLowerCase() === low];
+  let at = -1;
+  for (const enabled of [true, false])  // of two with one name, the one that can be chosen
+    for (const fit of fits) if (at < 0) at = options.findIndex(option => fit(option) && !(enabled && option.matches(":disabled")));
   if (at < 0) return {error: `has no option "${wanted}"; its options are ${names.slice(0, 50).join(" | ")}`};
   if (options[at].matches(":disabled")) return {error: `has the option "${names[at]}", but that is disabled`};
   node.focus();
-  if (!options[at].selected) {
-    options[at].selected = true;
+  if (node.multiple || !options[at].selected) {  // in a list of several, choosing a chosen one takes it back
+    options[at].selected = !options[at].selected;
     announce(node);
   }
   return {};
+}
+
+function* everyElement(root) {  // with those of open shadow roots and of frames of the same origin
+  for (const node of root.querySelectorAll("*")) {
+    yield node;
+    if (shadowOf(node)) yield* everyElement(shadowOf(node));
+    if (node.tagName === "IFRAME" && node.contentDocument) yield* everyElement(node.contentDocument);
+  }
 }
 
 function scroll(request) {  // to a node that the last observation left out, or by most of a screen
@@ -98,8 +130,11 @@ function scroll(request) {  // to a node that the last observation left out, or 
   let best = getComputedStyle(main).overflowY !== "hidden" && getComputedStyle(document.body || main).overflowY !== "hidden" && room(main) ? main : null;
   if (!best) {
     let size = 0;
-    for (const node of document.querySelectorAll("*")) {
-      if (node === main || node.scrollHeight <= node.clientHeight + 1 || !/auto|scroll/.test(getComputedStyle(node).overflowY) || !room(node) || !isShown(node)) continue;
+    for (const node of everyElement(document)) {
+      if (node === main || node.scrollHeight <= node.clientHeight + 1) continue;
+      const own = node.ownerDocument, whole = node === own.scrollingElement;  // a frame's page scrolls unless it says otherwise
+      const overflow = own.defaultView.getComputedStyle(node).overflowY;
+      if (!(whole ? overflow !== "hidden" : /auto|scroll/.test(overflow)) || !room(node) || !isShown(node)) continue;
       if (node.clientWidth * node.clientHeight > size) { size = node.clientWidth * node.clientHeight; best = node; }
     }
   }
@@ -112,5 +147,14 @@ function drawn() {  // when the page has heard that it was scrolled: it is told 
   return new Promise(done => { requestAnimationFrame(done); setTimeout(done, 300); });
 }
 
-const answer = JSON.stringify({observe, locate, focus, set, read, select, scroll}[request.call](request));
+function written(answer) {  // as JSON, also where the page's own scripts have changed how that is written
+  const changed = [Object, Array, String, Number, Boolean].filter(kind => Object.hasOwn(kind.prototype, "toJSON"));
+  const kept = changed.map(kind => kind.prototype.toJSON);
+  for (const kind of changed) delete kind.prototype.toJSON;
+  const text = JSON.stringify(answer);
+  changed.forEach((kind, i) => { kind.prototype.toJSON = kept[i]; });
+  return text;
+}
+
+const answer = written({observe, locate, through, focus, set, read, select, scroll}[request.call](request));
 return request.call === "scroll" ? drawn().then(() => answer) : answer;

@@ -74,6 +74,21 @@ def _answer(reply: str) -> tuple[str, bool]:
     return (text.rsplit("</answer>", 1)[0] if closed else text), closed
 
 
+def print_action(action: Action) -> str:
+    """The call as a policy should write it; `parse_reply` reads it back as the same action."""
+    if action.call == "exit":
+        return f"exit(message={_quoted(action.message)})"
+    if action.call != "do":
+        return f"{action.call}()"
+    given = [("action", action.action), ("argument", action.argument), ("element", action.element)]
+    return "do(" + ", ".join(f"{name}={_quoted(value)}" for name, value in given if value is not None) + ")"
+
+
+def _quoted(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("<answer>", "\\x3canswer>")
+    return f'"{text}"'
+
+
 _HEAD = re.compile(r"(do|exit|go_backward|go_forward)\s*\(")
 _NAME = re.compile(r"\s*(action|argument|element|message)\s*=\s*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -7,7 +7,7 @@
   const timers = new Map(), requests = new Set();
   let depth = 0;
   const own = {
-    listening: new WeakSet(), navigating: false, opened: 0,
+    listening: new WeakSet(), closed: new WeakMap(), navigating: false, opened: 0,
     pending() {  // milliseconds until the next thing that is worth waiting for; 0: quiet
       let wait = requests.size ? 20 : 0;
       const now = performance.now();
@@ -41,9 +41,9 @@
     return repeat.call(window, function () { return at(DEPTH + 1, work, this, args); }, delay);
   };
   window.open = function (...args) {
-    const name = args[1] === undefined ? "" : String(args[1]);
-    if (name === "" || name === "_blank") own.opened += 1;
-    return open.apply(window, args);
+    const name = args[1] === undefined ? "" : String(args[1]), tab = open.apply(window, args);
+    if ((name === "" || name === "_blank") && (tab || /noopener|noreferrer/.test(args[2]))) own.opened += 1;  // null: the browser refused
+    return tab;
   };
   const counted = new WeakSet();  // responses whose body is waited for too
   function wait(promise) {
@@ -74,9 +74,15 @@
     try { return send.apply(this, args); } catch (error) { requests.delete(this); throw error; }
   };
 
-  if (window.navigation) navigation.addEventListener("navigate", event => {
-    if (!event.destination.sameDocument && event.downloadRequest === null) own.navigating = true;
-  });
+  if (window.navigation) {
+    navigation.addEventListener("navigate", event => {
+      if (event.destination.sameDocument || event.downloadRequest !== null || !/^(https?|about|data|blob|file):/.test(event.destination.url)) return;
+      own.navigating = true;
+      later.call(window, () => { if (event.defaultPrevented) own.navigating = false; }, 0);
+    });
+    navigation.addEventListener("currententrychange", () => { own.navigating = false; });  // the page's script has shown the next page itself
+  }
+  addEventListener("pageshow", event => { if (event.persisted) own.navigating = false; });  // back from the cache, as it was left
   addEventListener("submit", () => window.setTimeout(() => {}, 5), true);  // a form's navigation begins in a later task
   const submit = HTMLFormElement.prototype.submit;
   HTMLFormElement.prototype.submit = function () { window.setTimeout(() => {}, 5); return submit.call(this); };
@@ -85,6 +91,12 @@
     if (link) window.setTimeout(() => { if (!event.defaultPrevented && !link.hasAttribute("download")) own.opened += 1; }, 0);
   }, true);
 
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    const root = attach.call(this, options);
+    if (root.mode === "closed") own.closed.set(this, root);
+    return root;
+  };
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
     if ((type === "click" || type === "mousedown" || type === "mouseup" || type === "pointerdown") && this instanceof Element) own.listening.add(this);

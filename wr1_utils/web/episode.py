@@ -8,7 +8,7 @@ becomes the current one. Every wait has a limit; what the browser or the site fa
 from __future__ import annotations
 
 import asyncio
-import json
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,14 +17,18 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from wr1_utils.web.actions import Action, Invalid, parse_reply
 from wr1_utils.web.browser import Browser, InfrastructureError, first_line, limited
 from wr1_utils.web.execution import ANSWER_S, Hands, execute
-from wr1_utils.web.observation import SCRIPT, Observation, View, make_view, quarter_tokens
+from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
+from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
 
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
+NONE_OPENED = "() => { if (window.__wr1_activity) window.__wr1_activity.opened = 0; }"
+DIALOGS_TOLD = 5  # of one turn; a page may open them without end
 
 __all__ = ["Episode", "InfrastructureError", "Place", "StepResult", "Visit"]
 
@@ -43,6 +47,7 @@ class Place(Protocol):
     name: str
     hidden: tuple[str, ...]  # CSS selectors of what the agent must not see
     viewport: tuple[int, int]  # width, height in CSS pixels
+    scoring: str  # which rules its scores are made by: a variant of tasks/evaluator.py, or "page" where the page gives them
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -65,8 +70,9 @@ class StepResult:
 class _Tab:
     """A page with what was noticed about it."""
 
-    def __init__(self, page: Page, origins: set[str]):
+    def __init__(self, page: Page, origins: set[str], opener: _Tab | None):
         self.page = page
+        self.opener = opener  # the tab that was current when this one opened
         self.origins = origins  # collects what any frame has shown
         self.title = ""
         self.commits = 0  # documents and same-document addresses of the main frame
@@ -112,8 +118,13 @@ class Episode:
         self._popups = False  # has another tab been opened?
         self._scoring = False
         self._new_tab = asyncio.Event()
+        self._new_tabs: list[_Tab] = []  # not yet told
         self._notices: list[str] = []
+        self._dialogs = 0  # of this turn
         self._view: View | None = None
+        self._realms: list[Realm] = []
+        self._places: list[tuple[int, int]] = []
+        self._anchored = None  # the frame that was scrolled in last
         self._generation = 0
 
     async def reset(self) -> Observation:
@@ -130,10 +141,9 @@ class Episode:
                 self._on_page(page)
             page = swept[0] if swept else await limited(self._context.new_page(), ANSWER_S, "opening a page")
             self._tab = self._tabs[0]
-            seconds = self.limits.timeout_s
-            await limited(page.goto(self._visit.start_url, wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1,
-                          f"opening {self._visit.start_url}")
-            self.intent = await limited(self.place.begin(page, self.task, self._visit), seconds, "beginning the task") or self.task.intent
+            await self._open_start(page)
+            begin = limited(self.place.begin(page, self.task, self._visit), self.limits.timeout_s, "beginning the task")
+            self.intent = await begin or self.task.intent
             return await self._observe()
 
     async def step(self, reply: str) -> StepResult:
@@ -182,7 +192,7 @@ class Episode:
         """Close the context and leave the world; never raises and never hangs."""
         context, visit, tabs = self._context, self._visit, self._tabs
         self._context = self._visit = self._tab = self._view = None
-        self._tabs, self._notices = [], []
+        self._tabs, self._new_tabs, self._notices, self._anchored = [], [], [], None
         if context is not None:
             context.remove_listener("page", self._on_page)
             context.remove_listener("dialog", self._on_dialog)
@@ -197,6 +207,20 @@ class Episode:
             except Exception:  # a world that cannot be left says so at the next enter
                 pass
 
+    async def _open_start(self, page: Page) -> None:
+        """A page that has begun to come but never ends is seen as it is."""
+        url, seconds = self._visit.start_url, self.limits.timeout_s
+        try:
+            response = await asyncio.wait_for(page.goto(url, wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1)
+        except (TimeoutError, PlaywrightTimeout):
+            if self._tabs[-1].commits:
+                return
+            raise InfrastructureError(f"opening {url} took more than {seconds:.0f} s") from None
+        except PlaywrightError as error:
+            raise InfrastructureError(f"opening {url} failed: {first_line(error)}") from error
+        if response is not None and response.status >= 400:
+            raise InfrastructureError(f"opening {url} failed: the site answered {response.status}")
+
     # ---- acting
 
     async def _act(self, action: Action) -> str | None:
@@ -207,7 +231,10 @@ class Episode:
         if action.action == "Wait":
             return None
         try:
-            return await execute(Hands(self._tab.page, self._view, self._generation), action)
+            if action.action in ("Scroll Down", "Scroll Up"):
+                target = self._view.below if action.action == "Scroll Down" else self._view.above
+                self._anchored = None if target is None else self._realms[self._places[target][0]].frame
+            return await execute(Hands(self._tab.page, self._view, self._generation, self._realms, self._places), action)
         except InfrastructureError:
             if self._tab.gone == "closed":  # the action closed its own tab
                 return None
@@ -239,15 +266,17 @@ class Episode:
     # ---- seeing
 
     async def _observe(self) -> Observation:
-        raw = await self._quiet_page()
+        raw, self._places = merge_realms(await self._quiet_page(), self._anchored)
         self._tab.title = raw["title"]
-        notices, self._notices = tuple(self._notices), []
+        if self._dialogs > DIALOGS_TOLD:
+            self._notices.append(f"{self._dialogs - DIALOGS_TOLD} more dialogs accepted")
+        notices, self._notices, self._dialogs = tuple(self._notices), [], 0
         self._view = make_view(raw, style=self.limits.style, page_tokens=self.limits.page_tokens, count=self.count,
                                tabs=tuple(tab.title or tab.page.url for tab in self._tabs), tab=self._tabs.index(self._tab), notices=notices)
         return self._view.observation
 
-    async def _quiet_page(self) -> dict:
-        """Wait until the current page is loaded and quiet, and return what its script sees. Pages that never get quiet are
+    async def _quiet_page(self) -> list[Realm]:
+        """Wait until the current page is loaded and quiet, and return what its scripts see. Pages that never get quiet are
         seen after `settle_ms`; a navigation is waited for as long as `timeout_s`. The new tab, if one was opened, becomes current."""
         self._generation += 1
         quiet_s = self.limits.settle_ms / 1000
@@ -255,23 +284,26 @@ class Episode:
         load_until = time.monotonic() + self.limits.timeout_s
         known = len(self._tabs)
         while True:
+            await self._replace_gone_tab()
             if self._new_tab.is_set():
                 await self._enter_new_tab(load_until)
                 quiet_until = time.monotonic() + quiet_s
-            await self._replace_gone_tab()
             tab, now = self._tab, time.monotonic()
             tab.news.clear()
             commits = tab.commits
+            if now > load_until + ANSWER_S:  # it opens tab after tab, or goes from page to page
+                raise InfrastructureError(f"the page {tab.page.url} did not come to rest in {self.limits.timeout_s + ANSWER_S:.0f} s")
             request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
                        "stay": now > load_until or tab.stopped}
             try:
-                raw = json.loads(await asyncio.wait_for(tab.page.evaluate(SCRIPT, request), ANSWER_S))
+                raw = load_json(await asyncio.wait_for(tab.page.evaluate(SCRIPT, request), ANSWER_S))
             except TimeoutError:
                 raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
             except PlaywrightError as error:
                 if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
                     raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
                 await self._loaded(tab, load_until)
+                await asyncio.sleep(0.01)
                 continue
             busy = raw["busy"]
             if busy["opened"] and len(self._tabs) == known:
@@ -282,7 +314,12 @@ class Episode:
                 continue
             elif "elements" in raw:
                 tab.stopped = False
-                return raw
+                self._realms, busy = await look_into_frames(tab.page, raw, request)
+                if busy is None:
+                    return self._realms
+                if busy["opened"] and not self._new_tab.is_set():
+                    await _until(self._new_tab, load_until)
+                await asyncio.sleep(min(max(busy["wait"], 1), 1000 * max(quiet_until - now, 0.001)) / 1000)
             elif busy["navigating"] and not request["stay"]:
                 while tab.commits == commits and not tab.stopped and not tab.gone and time.monotonic() < load_until:
                     tab.news.clear()
@@ -296,17 +333,31 @@ class Episode:
                 await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
 
     async def _loaded(self, tab: _Tab, deadline: float) -> None:
+        """Waits until the tab's page has come, at most until the deadline; one that comes as a download never does."""
         seconds = max(deadline - time.monotonic(), 0.1)
+        load = asyncio.ensure_future(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000))
+        load.add_done_callback(lambda done: done.cancelled() or done.exception())  # what has not come in time is seen as it is
         try:
-            await asyncio.wait_for(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000), seconds + 1)
-        except (PlaywrightError, TimeoutError):  # seen as it is
-            pass
+            while not load.done() and not tab.stopped and not tab.gone and time.monotonic() < deadline:
+                await asyncio.wait({load}, timeout=0.1)
+        finally:
+            load.cancel()
 
     async def _enter_new_tab(self, deadline: float) -> None:
+        """Goes to the tab opened last, unless it has closed again."""
+        new = [number for number, tab in enumerate(self._tabs) if tab in self._new_tabs]
         self._new_tab.clear()
-        self._tab = self._tabs[-1]
-        self._notices.append(f"new tab {len(self._tabs) - 1} opened")
+        self._new_tabs.clear()
+        if not new:
+            return
+        self._notices += [f"new tab {number} opened" for number in new]
+        self._tab = self._tabs[new[-1]]
+        if self._tab.opener and not self._tab.opener.gone:  # the tab has come: nothing to wait for when the agent goes back
+            with contextlib.suppress(PlaywrightError, TimeoutError):
+                await asyncio.wait_for(self._tab.opener.page.evaluate(NONE_OPENED), 1)
         await self._loaded(self._tab, deadline)
+        if self._tab.stopped and self._tab.page.url in ("", "about:blank"):  # it was opened for a download alone
+            await limited(self._tab.page.close(), ANSWER_S, "closing a tab")
 
     async def _replace_gone_tab(self) -> None:
         if any(tab.gone == "crashed" for tab in self._tabs):
@@ -321,27 +372,29 @@ class Episode:
         if not self._tabs:
             page = await limited(self._context.new_page(), ANSWER_S, "opening a page")
             self._new_tab.clear()
-            await limited(page.goto(self._visit.start_url, wait_until="domcontentloaded"), self.limits.timeout_s,
-                          f"opening {self._visit.start_url}")
-        if self._tab not in self._tabs:
-            self._tab = self._tabs[-1]
+            self._new_tabs.clear()
+            await self._open_start(page)
+        while self._tab not in self._tabs:  # back to the tab that it was opened from
+            self._tab = self._tab.opener or self._tabs[-1]
 
     def browser_alive(self) -> bool:
         browser = self._context.browser if self._context else None
         return browser is not None and browser.is_connected()
 
     def _on_page(self, page: Page) -> None:
-        tab = _Tab(page, self._origins)
+        tab = _Tab(page, self._origins, self._tab)
         if self._scoring:
             return
         self._tabs.append(tab)
         if self._tab is not None:  # not the episode's first page
             self._popups = True
+            self._new_tabs.append(tab)
             self._new_tab.set()
 
     async def _on_dialog(self, dialog: Dialog) -> None:
         try:
-            if dialog.type != "beforeunload":
+            self._dialogs += dialog.type != "beforeunload"
+            if dialog.type != "beforeunload" and self._dialogs <= DIALOGS_TOLD:
                 self._notices.append(f'dialog {dialog.type} "{" ".join(dialog.message.split())}" accepted')
             await asyncio.wait_for(dialog.accept(dialog.default_value) if dialog.type == "prompt" else dialog.accept(), ANSWER_S)
         except (PlaywrightError, TimeoutError):  # the page went away with its dialog

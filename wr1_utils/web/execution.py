@@ -6,7 +6,6 @@ code: no fixed sleep after an action (the episode waits until the page is quiet)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,8 @@ from playwright.async_api import Page
 
 from wr1_utils.web.actions import Action
 from wr1_utils.web.browser import limited
-from wr1_utils.web.observation import SCRIPT, View, element_line
+from wr1_utils.web.frames import Realm
+from wr1_utils.web.observation import SCRIPT, View, element_line, load_json
 
 ANSWER_S = 10.0  # a page that answers a click or a script no sooner than this hangs
 TYPED_LENGTH = 1  # last characters of a text that are typed key by key (pages listen for keys); what stands before is inserted at once
@@ -36,11 +36,26 @@ class Hands:
     page: Page
     view: View
     generation: int
+    realms: list[Realm]
+    places: list[tuple[int, int]]  # of each node of the view: its realm, and its index there
 
     async def ask(self, call: str, node: int | None = None, **more) -> dict:
-        """One call of the page's script. Raises InfrastructureError when the page hangs."""
-        request = {"call": call, "generation": self.generation, "node": node, **more}
-        return json.loads(await limited(self.page.evaluate(SCRIPT, request), ANSWER_S, "a script in the page"))
+        """One call of the script of the realm that the node is in. Raises InfrastructureError when the page hangs."""
+        realm, index = (0, None) if node is None else self.places[node]
+        return await self._ask(realm, call, index, **more)
+
+    async def locate(self, node: int) -> dict:
+        """Where in the page's viewport to click, after scrolling there; {"error": text for the agent} where that cannot be done."""
+        realm, index = self.places[node]
+        place = await self._ask(realm, "locate", index)
+        while "error" not in place and realm:
+            inner, realm = self.realms[realm], self.realms[realm].parent
+            place |= await self._ask(realm, "through", inner.hole, x=place["x"], y=place["y"])
+        return place
+
+    async def _ask(self, realm: int, call: str, index: int | None, **more) -> dict:
+        request = {"call": call, "generation": self.generation, "node": index, **more}
+        return load_json(await limited(self.realms[realm].frame.evaluate(SCRIPT, request), ANSWER_S, "a script in the page"))
 
 
 async def execute(hands: Hands, action: Action) -> str | None:
@@ -72,7 +87,7 @@ async def _answered(work: Awaitable, what: str):
 
 
 async def _click(hands: Hands, node: int, action: Action) -> str | None:
-    place = await hands.ask("locate", node)
+    place = await hands.locate(node)
     if "error" in place:
         return place["error"]
     if place["tag"] == "SELECT" and action.action == "Click":
@@ -98,7 +113,7 @@ async def _press_enter(hands: Hands, node: int, action: Action) -> str | None:
 
 async def _type(hands: Hands, node: int, action: Action) -> str | None:
     """Replace what the field holds; typing never submits, Search presses Enter afterwards."""
-    place = await hands.ask("locate", node)
+    place = await hands.locate(node)
     if "error" in place:
         return place["error"]
     if place["role"] != "textbox":
@@ -124,7 +139,8 @@ async def _type_text(hands: Hands, node: int, place: dict, text: str) -> str | N
     if not text:
         await _answered(keyboard.press("Backspace"), "emptying a field")
     else:
-        inserted = max(len(text) - TYPED_LENGTH, text.rfind("\n") + 1)
+        lines_in_rich_text = "\n" in text and place["tag"] != "TEXTAREA"  # the browser misplaces the caret after these
+        inserted = len(text) if lines_in_rich_text else max(len(text) - TYPED_LENGTH, text.rfind("\n") + 1)
         if inserted:
             await _answered(keyboard.insert_text(text[:inserted]), "typing")
         if text[inserted:]:
@@ -149,5 +165,6 @@ async def _set(hands: Hands, node: int, kind: str, text: str) -> str | None:
         return found["error"]
     if found["value"] == value or (kind in ("range", "color") and found["value"].lower() == value.lower()):
         return None
-    example = f", as in {datetime(2022, 10, 21, 15, 30).strftime(written)}" if written else ""
+    example = {"color": "#ff8800", "week": "2022-W42", "range": ""}.get(kind, datetime(2022, 10, 21, 15, 30).strftime(written))
+    example = f", as in {example}" if example else ""
     return f'"{text}" is no {kind} for this field{example}; it now holds "{found["value"]}"'

@@ -5,9 +5,12 @@ const MAX_LABEL = 80;
 const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "OPTION", "OPTGROUP", "DATALIST", "CANVAS", "VIDEO", "AUDIO",
   "OBJECT", "EMBED", "TITLE", "DESC", "DEFS", "PARAM"]);
 const CONTROLS = "a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=checkbox],[role=radio]," +
-  "[role=switch],[role=option],[role=tab],[role=menuitem],[contenteditable=''],[contenteditable=true],[onclick],summary,iframe";
-const ROLES = {button: "button", link: "link", checkbox: "checkbox", switch: "checkbox", radio: "radio", tab: "tab", option: "option",
+  "[role=switch],[role=combobox],[role=option],[role=tab],[role=menuitem],[contenteditable=''],[contenteditable=true]," +
+  "[contenteditable=plaintext-only],[onclick],summary,iframe";
+const FIELDS = "input:not([type=hidden]),select,textarea";
+const ROLES = {button: "button", combobox: "button", link: "link", checkbox: "checkbox", switch: "checkbox", radio: "radio", tab: "tab", option: "option",
   menuitem: "menuitem", menuitemcheckbox: "menuitem", menuitemradio: "menuitem", treeitem: "menuitem"};
+const FOCUSABLE = ["gridcell", "columnheader", "rowheader", "slider", "spinbutton"];  // clickable where they can have the focus
 const collapse = text => (text || "").replace(/\s+/g, " ").trim();
 const speaks = text => /[\p{L}\p{N}]/u.test(text);
 
@@ -30,12 +33,13 @@ function rectOf(node) {
   return range.getBoundingClientRect();
 }
 
+const shadowOf = node => node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node) || null;
 const parentOf = node => node.assignedSlot || node.parentNode || node.host;
 
 function deepest(root, x, y) {
   let hit = root.elementFromPoint(x, y);
-  while (hit && hit.shadowRoot) {
-    const inner = hit.shadowRoot.elementFromPoint(x, y);
+  while (hit && shadowOf(hit)) {
+    const inner = shadowOf(hit).elementFromPoint(x, y);
     if (!inner || inner === hit) break;
     hit = inner;
   }
@@ -82,10 +86,11 @@ function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {b
 
 // ---- what is seen, and what it is called
 
-const isShown = node => node.checkVisibility({opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true});
+const isShown = node => node.checkVisibility({opacityProperty: true, visibilityProperty: true});
 
 function childrenOf(node) {
-  if (node.shadowRoot) return node.shadowRoot.childNodes;
+  const shadow = shadowOf(node);
+  if (shadow) return shadow.childNodes;
   if (node.tagName === "SLOT") {
     const assigned = node.assignedNodes();
     if (assigned.length) return assigned;
@@ -99,15 +104,16 @@ function tiny(rect, style) {  // the usual ways to keep text for screen readers 
     (style.overflowX !== "visible" && style.overflowX !== "auto" && style.overflowX !== "scroll" && (rect.height === 0 || rect.width === 0));
 }
 
-function visibleText(node, skipControls) {  // of a node and what it contains; blocks apart by a space
+function visibleText(node, skipControls, field) {  // of a node and what it contains, without the labels of other fields than `field`
   if (node.nodeType === 3) return isShown(node.parentElement || node.getRootNode().host) ? node.data : "";
   if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase())) return "";
   if (skipControls && node.matches("input,select,textarea,button")) return " ";
+  if (field && node.tagName === "LABEL" && node.control && node.control !== field) return " ";
   const style = node.ownerDocument.defaultView.getComputedStyle(node);
   if (style.display === "none" || style.opacity === "0" || (style.fontSize === "0px" && !node.children.length)) return "";
   if (style.display !== "contents" && tiny(node.getBoundingClientRect(), style)) return "";
   let text = "";
-  for (const child of childrenOf(node)) text += visibleText(child, skipControls);
+  for (const child of childrenOf(node)) text += visibleText(child, skipControls, field);
   return style.display.startsWith("inline") || style.display === "contents" ? text : ` ${text} `;
 }
 
@@ -124,9 +130,29 @@ function contentName(node, text) {  // of a link, button, tab and the like
     .map(collapse).find(Boolean) || (node.namespaceURI.endsWith("svg") ? node.tagName : "");
 }
 
+function labelsOf(node) {  // the outermost ones; of fields with one id, each has its own
+  const root = node.getRootNode(), labels = [...(node.labels || [])];
+  const twins = node.id && labels.length !== 1 ? [...root.querySelectorAll(`#${CSS.escape(node.id)}`)] : [];
+  if (twins.length > 1) {
+    const shared = [...root.querySelectorAll(`label[for="${CSS.escape(node.id)}"]`)];
+    if (shared.length === twins.length) return [shared[twins.indexOf(node)]];
+  }
+  return labels.filter(label => !labels.some(other => other !== label && other.contains(label)));
+}
+
+function textBefore(node, within) {  // between the field before it and this one
+  const walker = node.ownerDocument.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  let text = "";
+  for (let next = walker.nextNode(); next && next !== node; next = walker.nextNode()) {
+    if (next.nodeType === 3) text += visibleText(next); else if (next.matches(FIELDS)) text = "";
+  }
+  return collapse(text);
+}
+
 function controlName(node, before) {  // of a textbox, select, checkbox or radio; `before`: the text that stands before it in its block
-  let labels = [...(node.labels || [])];
-  let name = collapse(labels.map(label => visibleText(label, true)).join(" ")) ||
+  const labels = labelsOf(node), around = node.closest("label");
+  const shared = around && around.querySelectorAll(FIELDS).length > 1;  // a label around several fields names each by what stands before it
+  let name = (shared && textBefore(node, around)) || collapse(labels.map(label => visibleText(label, true, node)).join(" ")) ||
     collapse(labels.map(label => label.matches("label *") ? "" : [...label.childNodes].filter(n => n.nodeType === 3)
       .map(n => n.data).join(" ")).join(" ")) || referenced(node);
   if (name) return name;
@@ -136,8 +162,8 @@ function controlName(node, before) {  // of a textbox, select, checkbox or radio
     state.spoken.add(after);
     return collapse(after.data);
   }
-  return [node.getAttribute("placeholder"), node.getAttribute("aria-label"), node.getAttribute("title"),
-    box && !node.matches("input") ? visibleText(node) : "", before, node.getAttribute("name")].map(collapse).find(Boolean) || "";
+  return [node.getAttribute("aria-label"), node.getAttribute("placeholder"), node.getAttribute("aria-placeholder"), node.getAttribute("title"),
+    node.tagName === "BODY" ? node.ownerDocument.defaultView.frameElement?.title : "", box && !node.matches("input") ? visibleText(node) : "", before, node.getAttribute("name")].map(collapse).find(Boolean) || "";
 }
 
 function nativeRole(node) {
@@ -158,9 +184,10 @@ function nativeRole(node) {
 
 function roleOf(node, style, pointer) {
   const given = (node.getAttribute("role") || "").trim().split(" ")[0], native = nativeRole(node);
+  if (!native && node.isContentEditable && (!node.parentElement?.isContentEditable || node.tagName === "BODY")) return "textbox";
   if (native && !(given in ROLES && native !== "textbox" && native !== "select")) return native;
   if (given in ROLES) return ROLES[given];
-  if (node.isContentEditable && !node.parentElement?.isContentEditable) return "textbox";
+  if (FOCUSABLE.includes(given) && node.hasAttribute("tabindex")) return "clickable";
   if (["BODY", "HTML", "FORM", "IFRAME"].includes(node.tagName) || (node.tagName === "LABEL" && node.control)) return null;
   const points = style.cursor === "pointer" && !pointer;
   if (points || node.hasAttribute("onclick") || node.onclick) return node.tagName === "A" ? "link" : "clickable";
@@ -177,6 +204,7 @@ function isDisabled(node) {
 function stateOf(node, role) {
   const words = [], aria = name => node.getAttribute(`aria-${name}`) === "true";
   if (role === "checkbox" || role === "radio" ? node.checked || aria("checked") : aria("checked")) words.push("checked");
+  if (node.indeterminate || node.getAttribute("aria-checked") === "mixed") words.push("mixed");
   if (aria("selected") || (role === "tab" && node.getAttribute("aria-current"))) words.push("selected");
   if (aria("expanded") || (node.tagName === "SUMMARY" && node.parentElement?.open)) words.push("expanded");
   if (aria("pressed")) words.push("pressed");
@@ -188,7 +216,15 @@ function stateOf(node, role) {
 function valueOf(node, role) {
   if (role === "textbox") return "value" in node ? node.value : node.innerText.replace(/\n$/, "");
   if (role === "select") return [...node.selectedOptions].map(option => collapse(option.label)).join(", ");
-  return null;
+  if (node.type === "file") return [...node.files].map(file => file.name).join(", ");
+  return node.getAttribute("aria-valuetext") || node.getAttribute("aria-valuenow");
+}
+
+function isFilled(node, role) {  // does it hold what a person has put in, or what would be sent with the form?
+  if (role === "textbox") return valueOf(node, role) !== "" && node.type !== "range";
+  if (role === "checkbox" || role === "radio") return Boolean(node.checked) || node.getAttribute("aria-checked") === "true";
+  if (role !== "select") return false;
+  return node.multiple ? node.selectedOptions.length > 0 : node.selectedIndex > 0 && !node.selectedOptions[0].defaultSelected;
 }
 
 // ---- the walk
@@ -208,16 +244,27 @@ function observe(request) {
     const away = hard && (rect.right <= hard[0] || rect.left >= hard[2] || rect.bottom <= hard[1] || rect.top >= hard[3]);
     if (away && rect.width > 0 && rect.height > 0) return;
     const view = node.ownerDocument.defaultView;
-    if (!context.scroller && (rect.right + view.scrollX <= 0 || rect.bottom + view.scrollY <= 0) && rect.width > 0) return;
-    const interactive = role !== "text" && role !== "heading" && role !== "image";
+    if (!context.scroller && (rect.right + view.scrollX <= leftEdge(view) || rect.bottom + view.scrollY <= 0) && rect.width > 0) return;
+    const interactive = !["text", "heading", "image", "frame"].includes(role);
     const inView = !outside && rect.width > 0 && rect.height > 0;
     state.nodes.push({node, via: more?.via, role});
     state.elements.push({
       role, label, value: more?.value ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
       box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round), in_view: inView,
-      covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed,
+      covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed, filled: isFilled(node, role),
+      origin: more?.origin, target: role === "link" ? node.href || null : null,
     });
     if (context.row !== null) rows[context.row] = (rows[context.row] || 0) + 1;
+  }
+
+  const edges = new Map();
+  function leftEdge(view) {  // where the document begins; one that is read from right to left goes on to the left of its first screen
+    if (!edges.has(view)) {
+      const root = view.document.scrollingElement, body = view.document.body;
+      const leftwards = [root, body].some(node => node && view.getComputedStyle(node).direction === "rtl");
+      edges.set(view, leftwards && root ? Math.min(0, root.clientWidth - root.scrollWidth) : 0);
+    }
+    return edges.get(view);
   }
 
   function flush() {
@@ -245,6 +292,7 @@ function observe(request) {
       node.value || node.alt || contentName(node, "") || {submit: "Submit", reset: "Reset"}[node.type]);
     else label = contentName(node, collapse(visibleText(node, true)));
     if (role === "select") more.options = [...node.options].map(option => collapse(option.label));
+    else if (role === "textbox" && node.list) more.options = [...node.list.options].map(option => collapse(option.value || option.label));
     add(node, role, label, context, more);
   }
 
@@ -310,7 +358,7 @@ function observe(request) {
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
       const same = first && text && first.tagName !== "IFRAME" && collapse(visibleText(first)) === text ? first : null;
       control(node, role, inner, same);
-      if (nested || node.shadowRoot) walkChildren(node, {...inner, silent: true, told: same}, style);
+      if (nested || shadowOf(node)) walkChildren(node, {...inner, silent: true, told: same}, style);
       return;
     }
     flush();  // long or holding others: its first text carries the id, the rest stands as it is
@@ -333,7 +381,13 @@ function observe(request) {
     let inside = null;
     try { inside = node.contentDocument; } catch (error) { inside = null; }
     flush();
-    if (!inside || !inside.body || !context.visible) return;
+    if (!context.visible || (inside && !inside.body)) return;
+    if (!inside) {  // of another origin: its own script looks into it, see frames.py
+      if (!box || box.width <= 1 || box.height <= 1) return;
+      node.__wr1_frame = {generation: request.generation, node: state.nodes.length};
+      return add(node, "frame", collapse(node.title), context, {origin: [context.x + box.left + node.clientLeft + parseFloat(style.paddingLeft),
+        context.y + box.top + node.clientTop + parseFloat(style.paddingTop)].map(Math.round)});
+    }
     const [x, y] = frameOrigin(inside.defaultView), dx = x - context.x, dy = y - context.y;
     const seen = [0, 0, inside.defaultView.innerWidth, inside.defaultView.innerHeight];
     const clip = [Math.max(seen[0], context.clip[0] - dx), Math.max(seen[1], context.clip[1] - dy),

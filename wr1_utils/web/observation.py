@@ -4,14 +4,16 @@
 budget and writes it down. Style "compact" has one element a line, what it is and its label first, its id last:
 `link Reports [7]`. Style "paper" is HTML-like, `<a id="7">Reports</a>`, after the simplified HTML that the paper's agents read.
 
-Deviation from the paper: a page longer than the budget is cut to whole lines around the place scrolled to, and says that it
-goes on; the paper's code cuts the prompt's beginning, the task included.
+Deviation from the paper: a page longer than the budget is cut to whole lines around the place scrolled to, and says how many lines
+are above and below; fields that hold something stay, and links that repeat one before them go first. The paper's code cuts the
+prompt's beginning, the task included.
 """
 
 from __future__ import annotations
 
 import html
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +23,9 @@ SCRIPT = "request => {\n" + "".join(  # one function for the page: request -> JS
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select
+MORE = {"up": "scroll up for more ({} lines)", "down": "scroll down for more ({} lines)"}
+REPEATED = "({} links that stand here already are left out)"
+FILLED_SHARE = 0.5  # of a cut page's budget, at most, for filled fields far from the place scrolled to
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     """Number and write down what the page's script found; `raw` is its answer: url, title, anchor, elements.
 
     The text holds the whole page if that fits `page_tokens`; else whole lines from the anchor (the place that the agent
-    scrolled to, or the first line in view) on. Raises ValueError for an unknown style.
+    scrolled to, or the first line in view) on, and the fields elsewhere that hold something, the nearest first. What is left
+    out is counted in the text. Raises ValueError for an unknown style.
     """
     if style not in ("compact", "paper"):
         raise ValueError(f'the page style is "compact" or "paper", not {style!r}')
@@ -156,18 +162,32 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
             costs[group] = count(_group_line([found[i] for i in groups[group]], style) + " [99]\n")
         return costs[group]
 
-    first, last = 0, _fill(range(len(groups)), cost, budget)
+    first, last, kept, repeated = 0, _fill(range(len(groups)), cost, budget), set(), 0
     if last < len(groups):
-        budget -= count("scroll down for more\nscroll up for more\n")
-        first = next((g for g, members in enumerate(groups) if raw["anchor"] in members), 0)
-        last = first + _fill(range(first, len(groups)), cost, budget)
+        once = _without_repeated(groups, raw)
+        groups, repeated = once, len(groups) - len(once)
+        costs.clear()
+        budget -= sum(count(line.format(9999) + "\n") for line in (*MORE.values(), *[REPEATED] * (repeated > 0)))
+        first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), 0)
+        filled = [g for g, members in enumerate(groups) if any(raw["elements"][i].get("filled") for i in members)]
+        filled.sort(key=lambda g: abs(g - first))
+        kept = set(filled[:_fill(filled, cost, budget * FILLED_SHARE)])
+        budget -= sum(cost(g) for g in kept)
+
+        def further(group: int) -> float:
+            return 0.0 if group in kept else cost(group)
+
+        last = first + _fill(range(first, len(groups)), further, budget)
         if last == len(groups):  # the end of the page: fill up with what stands before
-            first = last - _fill(range(last - 1, -1, -1), cost, budget)
-    above = None if first == 0 else groups[first - _fill(range(first - 1, -1, -1), cost, budget)][0]
-    below = None if last == len(groups) else groups[last][0]
+            first = last - _fill(range(last - 1, -1, -1), further, budget)
+    shown = sorted({*range(first, last), *kept})
+    hidden_above = first - sum(g < first for g in kept)
+    hidden_below = len(groups) - last - sum(g >= last for g in kept)
+    above = groups[first - _fill(range(first - 1, -1, -1), cost, budget)][0] if hidden_above else None
+    below = groups[next(g for g in range(last, len(groups)) if g not in kept)][0] if hidden_below else None
 
     numbers, elements, nodes, lines = itertools.count(), [], [], []
-    for group in groups[first:last]:
+    for group in [groups[g] for g in shown]:
         members = []
         for i in group:
             if raw["elements"][i]["interactive"]:
@@ -177,10 +197,23 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
                 members.append(found[i])
         elements += members
         lines.append(_group_line(members, style))
-    lines = ["scroll up for more"] * (above is not None) + lines + ["scroll down for more"] * (below is not None)
+    lines = [MORE["up"].format(hidden_above)] * bool(hidden_above) + lines + [MORE["down"].format(hidden_below)] * bool(hidden_below)
+    lines += [REPEATED.format(repeated)] * bool(repeated)
     observation = Observation(url=raw["url"], title=raw["title"], text="\n".join(head + lines), elements=tuple(elements),
                               tabs=tuple(tabs), tab=tab, notices=tuple(notices))
     return View(observation, tuple(nodes), above, below)
+
+
+def _without_repeated(groups: list[list[int]], raw: dict) -> list[list[int]]:
+    """The groups but for single links (and their pictures' names) that say and do what one before them does."""
+    seen, once = set(), []
+    for members in groups:
+        entry = raw["elements"][members[0]]
+        same = (entry["role"], _collapse(entry["label"]), entry.get("target"))
+        if len(members) > 1 or entry.get("target") is None or same not in seen:
+            once.append(members)
+        seen.add(same)
+    return once
 
 
 def _fill(groups, cost, budget: float) -> int:
@@ -202,6 +235,20 @@ def _element(entry: dict) -> Element:
 
 def _collapse(text: str) -> str:
     return " ".join(text.split())
+
+
+def load_json(answer: str) -> dict:
+    """What a page's script answered; halves of characters, which pages may hold but no file and no tokenizer takes, become U+FFFD."""
+    raw = json.loads(answer)
+    return _mended(raw) if "\\ud" in answer else raw
+
+
+def _mended(value):
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    return {key: _mended(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _short(text: str, limit: int = LABEL_LENGTH) -> str:
