@@ -101,6 +101,7 @@ class RLSettings:
     temperature: float = 1.0
     normalizer: Literal["paper", "constant"] = "paper"
     draw: Literal["even", "middling"] = "even"  # which tasks a step takes: each in turn, or rather those of middling success
+    task_sets: int = 1  # sets of training tasks to draw from: 1 = the one that is demonstrated from, more = further ones of the same templates
     save_every: int = 1  # steps between two checkpoints
     rows: Literal["tree", "turns"] = "tree"  # training rows: shared prefixes once, or one row a turn
 

@@ -63,7 +63,7 @@ def settings(tiny_model, tmp_path):
 
 @pytest.fixture
 def game(monkeypatch):
-    monkeypatch.setattr(rl, "train_tasks", lambda settings: TASKS)
+    monkeypatch.setattr(rl, "train_tasks", lambda settings, sets: TASKS)
     monkeypatch.setattr(rl, "Rollout", GuessingGame)
 
 

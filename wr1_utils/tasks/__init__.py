@@ -35,9 +35,34 @@ def benchmark_expert(benchmark: str, style: str = "short"):
     return in_style(experts.reply, style)
 
 
-def train_tasks(settings: Settings) -> list[Task]:
-    """The training tasks of the profile's benchmarks, at most `tasks.train_limit` of each (0 = all)."""
-    return _tasks(settings, "train", settings.tasks.train_limit, settings.tasks.miniwob_train_per_env)
+def train_tasks(settings: Settings, sets: int = 1) -> list[Task]:
+    """The training tasks of the profile's benchmarks, at most `tasks.train_limit` of each (0 = all).
+
+    `sets` above 1 adds as many sets of further tasks from the same templates: of the Pocket Arena those of the seeds 1, 2, …, without what a task
+    asks for that is there already or is a test task; of MiniWoB++ the next seeds. Raises SettingsError if both a limit and further sets are asked for.
+    """
+    if sets > 1 and settings.tasks.train_limit:
+        raise SettingsError("rl.task_sets adds training tasks and tasks.train_limit takes some away; set rl.task_sets = 1 or tasks.train_limit = 0.")
+    tasks = _tasks(settings, "train", settings.tasks.train_limit, settings.tasks.miniwob_train_per_env * sets)
+    for benchmark in settings.tasks.benchmarks:
+        if benchmark in ("pocket", "arena"):
+            tasks += _further_tasks(benchmark, sets)
+    return tasks
+
+
+def _further_tasks(benchmark: str, sets: int) -> list[Task]:
+    """The training tasks of the seeds 1 to sets − 1 of the Pocket Arena, none of which asks for the same as another or as a committed task."""
+    from wr1_utils.tasks import arena, shopping_templates, templates
+
+    known = [task for name in ("pocket", "arena") for split in ("train", "test") for task in load_tasks(project_path(f"data/tasks/{name}_{split}.json"))]
+    further: list[Task] = []
+    for seed in range(1, sets):
+        if benchmark == "pocket":
+            asked = {templates.what_is_asked(task.intent_template_id, task.instantiation_dict) for task in known + further}
+            further += templates.make_tasks(shopping_templates.TEMPLATES, seed, f"pocket.s{seed}", asked)[0]
+        else:
+            further += arena.make_arena(seed, known + further)[0]
+    return further
 
 
 def test_tasks(settings: Settings) -> list[Task]:

@@ -16,7 +16,7 @@ Deviations from the paper
   0.001, one); the profiles `paper-3b` and `paper-8b` hold the paper's.
 - Groups that are flat, or have fewer than two valid members, are counted and not trained on, the KL term included; the
   mean over trajectories is over those trained on.
-- The profiles of the small model draw tasks by their success so far (training/drawing.py).
+- The profiles of the small model draw tasks by their success so far (training/drawing.py), from several sets of training tasks.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
         raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
     settings = method_settings(settings, variant)
     start = model_folder(settings, VARIANTS[variant])
-    tasks = train_tasks(settings)
+    tasks = train_tasks(settings, settings.rl.task_sets)
     if len(tasks) < settings.rl.tasks_per_step:
         raise SettingsError(f"rl.tasks_per_step is {settings.rl.tasks_per_step}, but there are {len(tasks)} training tasks; lower it.")
     run = open_run(settings, "rl", variant, weights=start)
