@@ -39,7 +39,7 @@ def wrong_ones():
             for name, held in (("map_unfavorite", seed_land().favorites), ("map_remove_note", seed_land().notes))}
     return {
         "map_favorite": [{"place": "Ocean Park"}], "map_favorite_show": [{"place": "Ocean Park"}],
-        "wiki_favorite": [{"place": "Ocean Park"}],
+        "wiki_favorite": [{"place": "Ocean Park"}], "map_home": [{"place": "Ocean Park"}],
         "map_unfavorite": [{"place": kept["map_unfavorite"]}], "map_remove_note": [{"place": kept["map_remove_note"]}],
         "map_note": [{"place": "Ocean Park"}, {"text": "Bad view"}],
         "map_note_fact": [{"first": "Ocean Hotel"}, {"second": "Ocean Park"}, {"fact": "address"}],
@@ -64,7 +64,7 @@ def near_misses():
     add, remove, note, unnote, show = map(ONE_EACH.get, names)
     at = {task.intent_template_id: task.instantiation_dict["place"] for task in (add, remove, note, unnote, show)}
     other = {name: changes[0]["place"] for name, changes in wrong_ones().items() if "place" in changes[0]}
-    way = ONE_EACH["map_open_way"].instantiation_dict
+    home, way = ONE_EACH["map_home"], ONE_EACH["map_open_way"].instantiation_dict
     return episodes | {
         "added and removed": (add, [add, done("map_unfavorite", place=at["map_favorite"])]),
         "added, and another one": (add, [add, done("map_favorite", place="Ocean Park")]),
@@ -76,6 +76,8 @@ def near_misses():
         "noted, and a favorite": (note, [note, done("map_favorite", place=at["map_note"])]),
         "a note removed, and another one": (unnote, [unnote, done("map_remove_note", place=other["map_remove_note"])]),
         "a note written over": (unnote, [done("map_note", place=at["map_remove_note"], text="None")]),
+        "a home, and a favorite": (home, [done("map_favorite", place="Ocean Park"), home]),
+        "a home, and another one": (home, [home, done("map_home", place="Ocean Park")]),
         "added and not shown": (show, [done("map_favorite", place=at["map_favorite_show"])]),
         "the way back": (ONE_EACH["map_open_way"], [done("map_open_way", **{**way, "first": way["second"], "second": way["first"]})]),
     }

@@ -39,9 +39,10 @@ def test_what_is_sent_is_the_last_line_and_no_draft_any_more(visit):
 
 def test_a_draft_is_kept_until_it_is_changed(visit):
     before = visit.value("SELECT count(*) FROM chat_lines")
-    for text in ("Half a sent", "Half a sentence", ""):
+    for text in ("Half a sent", "Half a sentence.", ""):
         assert visit("/chat/clara/draft", {"text": text}).status_code == 204 and field(visit("/chat/clara")) == text
-        assert (f'/chat/clara">clara</a></td><td class="number">14</td><td>{"draft" if text else ""}</td>') in visit("/chat").text
+        cell = f"Draft: {text}" if text else ""
+        assert f'/chat/clara">clara</a></td><td class="number">14</td><td>{cell}</td>' in visit("/chat").text
     assert visit.value("SELECT count(*) FROM chat_lines") == before
 
 

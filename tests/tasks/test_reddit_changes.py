@@ -111,9 +111,9 @@ def others(name):
     filling, template = filled(name), TEMPLATES[name]
     drawn = [one for one in template.fillings(random.Random(5))
              if all(one[slot] != filling[slot] for slot in one if slot not in ("action", "text") or len(one) == 1)]
-    if name == "reddit_vote":                 # a post in the same forum, whose points stand in the same list
+    if name == "reddit_vote":                 # a post in another forum
         same = seed_forum().post(filling["post"])["forum_name"]
-        drawn = [one for one in drawn if seed_forum().post(one["post"])["forum_name"] == same]
+        drawn = [one for one in drawn if seed_forum().post(one["post"])["forum_name"] != same]
     other = {**filling, **drawn[0]}
     near = [{**filling, slot: MISS} for slot in ("text", "title", "body", "description", "bio") if slot in filling]
     near += [{**filling, "forum": other["forum"]}] if name == "reddit_new_post" else []

@@ -20,6 +20,11 @@ def _lines(request: Request, other: int, shown: int) -> dict:
     return {"lines": found[:LINES_AT_ONCE][::-1], "first": 0 < len(found) <= LINES_AT_ONCE}
 
 
+def beginning(draft: str) -> str:
+    """How the list of chats shows a draft."""
+    return f"Draft: {draft[:20].strip()}" if draft else ""
+
+
 def _other(request: Request) -> sqlite3.Row:
     """The user whom the chat is with; a chat that nobody has begun does not exist."""
     other = person_of(request)
@@ -30,9 +35,9 @@ def _other(request: Request) -> sqlite3.Row:
 
 @signed_in
 async def _chats(request: Request, user: sqlite3.Row) -> Response:
-    found = rows(request, """SELECT u.name, count(*) AS lines, coalesce((SELECT text FROM drafts WHERE other = u.id), '') <> '' AS draft
+    found = rows(request, """SELECT u.name, count(*) AS lines, coalesce((SELECT text FROM drafts WHERE other = u.id), '') AS draft
                              FROM chat_lines l JOIN users u ON u.id = l.other GROUP BY u.id ORDER BY u.name""")
-    return page(request, "chats.html", "Chats", **slice_rows(request, found))
+    return page(request, "chats.html", "Chats", beginning=beginning, **slice_rows(request, found))
 
 
 @signed_in

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from wr1_utils.sites import reddit_seed
 from wr1_utils.sites.reddit import SORTS
-from wr1_utils.sites.reddit_chat import LINES_AT_ONCE
+from wr1_utils.sites.reddit_chat import LINES_AT_ONCE, beginning
 from wr1_utils.sites.reddit_seed import USER, USER_NAME
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, TODAY
@@ -184,7 +184,7 @@ def chatted(forum: Forum, name: str, *sent: str, draft: str = "") -> dict:
     shown = "; ".join(f"{USER_NAME if line['mine'] else name} | {line['text']} | {line['date']}" for line in lines[-LINES_AT_ONCE:])
     counts = {**{other: len(chat) for other, chat in forum.chats.items()}, name: len(lines)}
     drafts = {**forum.drafts, name: draft}
-    rows = [f"{other} | {counts[other]} | {'draft' if drafts.get(other) else ''}" for other in sorted(counts)]
+    rows = [f"{other} | {counts[other]} | {beginning(drafts.get(other, ''))}" for other in sorted(counts)]
     return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows))
 
 
