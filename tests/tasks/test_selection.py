@@ -17,6 +17,24 @@ def test_no_task_is_in_both_sets():
     assert {t.split for t in train} == {"train"} and "train" not in {t.split for t in test}
 
 
+@pytest.mark.parametrize("benchmark", ["pocket", "arena", "miniwob"])
+def test_further_sets_begin_with_the_first_and_ask_for_nothing_twice_and_nothing_that_is_tested(benchmark):
+    settings = load_settings("laptop", **{"tasks.benchmarks": (benchmark,)})
+    first, all_three = train_tasks(settings), train_tasks(settings, 3)
+    assert {t.task_id for t in first} < {t.task_id for t in all_three} and len(all_three) > 2 * len(first)
+    assert len({t.task_id for t in all_three}) == len(all_three)
+    if benchmark != "miniwob":  # there the seed alone says what is asked
+        intents = {t.intent for t in all_three}
+        assert not intents & {t.intent for t in held_out(load_settings("laptop", **{"tasks.benchmarks": ("pocket", "arena")}))}
+        assert {t.intent_template_id for t in all_three} == {t.intent_template_id for t in first}
+    assert train_tasks(settings, 3) == all_three
+
+
+def test_further_sets_and_a_limit_contradict_each_other():
+    with pytest.raises(SettingsError, match="rl.task_sets"):
+        train_tasks(load_settings("smoke"), 2)
+
+
 def test_limits_are_spread_over_the_templates_and_repeatable():
     tasks = [t for t in train_tasks(load_settings("laptop")) if t.benchmark == "pocket"]
     chosen = spread(tasks, 60, seed=1)
