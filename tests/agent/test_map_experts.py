@@ -77,7 +77,6 @@ def near_misses():
         "a note removed, and another one": (unnote, [unnote, done("map_remove_note", place=other["map_remove_note"])]),
         "a note written over": (unnote, [done("map_note", place=at["map_remove_note"], text="None")]),
         "a home, and a favorite": (home, [done("map_favorite", place="Ocean Park"), home]),
-        "a home, and another one": (home, [home, done("map_home", place="Ocean Park")]),
         "added and not shown": (show, [done("map_favorite", place=at["map_favorite_show"])]),
         "the way back": (ONE_EACH["map_open_way"], [done("map_open_way", **{**way, "first": way["second"], "second": way["first"]})]),
     }

@@ -46,7 +46,8 @@ def score(arena, browser, task, posts, answer="done"):
             await page.goto(address)
             for path, fields in posts:
                 if path == "{confirm}":
-                    path, shown = address.removeprefix(visit.start_url.rstrip("/")), await page.evaluate("async () => await (await fetch('/profile/email')).text()")
+                    path = address.removeprefix(visit.start_url.rstrip("/"))
+                    shown = await page.evaluate("async () => await (await fetch('/profile/email')).text()")
                     fields = {"code": fields["code"].format(code=shown.split("Its code is ")[1][:4])}
                 address = visit.start_url.rstrip("/") + path
                 if fields is not None:

@@ -165,7 +165,9 @@ def _job(filling: dict, observation: Observation, memory: dict) -> str:
     if step:
         return step
     job = find(observation, "text", contains="Job: ")
-    return exit_with(job.label.removeprefix("Job: "), page_line(observation, job.label)) if job else hover(need(observation, "link", filling["person"]))
+    if job is None:
+        return hover(need(observation, "link", filling["person"]))
+    return exit_with(job.label.removeprefix("Job: "), page_line(observation, job.label))
 
 
 # --- navigation ------------------------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def _all(*records: dict) -> dict:
 
 
 def _product_state(office: Office, name: str, **changes: str) -> dict:
-    """The product with these changes, how many are disabled, and the items and value of each category, which a change of another product changes too."""
+    """The product with these changes, how many are disabled, and items and value of each category: a change of another product changes those."""
     product = office.product(name)
     values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
     disabled = int(values["status"] == "Disabled")

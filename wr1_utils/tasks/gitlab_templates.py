@@ -287,7 +287,7 @@ TEMPLATES = (
          lambda git, rng: [{"status": text} for text in STATUSES], states.status, 2, 0),
     _git("new_milestone", ("Create the milestone {{title}} in {{project}} with the due date {{date}}.",), _new_milestones,
          states.new_milestone, 2, 0),
-    # needed: go_backward and go_forward (the page that asks for a code has no links, the one before it shows the code, and none leads there again)
+    # needed: go_backward and go_forward (the page that asks for a code has no links; the one before it shows the code; none leads there again)
     _git("email", ("Change my email to {{email}}.", "Set my email to {{email}}."),
          lambda git, rng: [{"email": f"{word.lower()}{rng.randint(2, 99)}@git.test"} for word in LOOKS], states.new_email, 3, 1),
     # never trained on: skills that other templates teach, put together or turned to something else

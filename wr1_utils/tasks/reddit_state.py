@@ -108,8 +108,8 @@ def changed(*checks: list[Check]) -> dict:
 
 def at(path: str, record: dict) -> dict:
     """The record, and the episode must end at `path`."""
-    address = url("reddit", path)
-    return {**record, "reference_url": address["reference_url"], "url_note": address["url_note"], "eval_types": ["url_match", *record["eval_types"]]}
+    end = url("reddit", path)
+    return {**end, **record, "reference_url": end["reference_url"], "eval_types": ["url_match", *record["eval_types"]]}
 
 
 def _rows(path: str, rows: list[str]) -> list[Check]:

@@ -215,7 +215,8 @@ TEMPLATES = (
     _reddit("author_comments", ('Open the comments of the author of "{{post}}".', 'Show all comments by the author of "{{post}}".'),
             posts_by_others, lambda forum, f: url("reddit", f"/user/{forum.post(f['post'])['author_name']}/comments"), 4, 1),
     # needed: Scroll Up (the first messages of a chat come when one scrolls up)
-    _reddit("first_message", ("Open my chat with {{user}} and tell me its first message.", "Show my chat with {{user}}. How did it begin?"), _chats,
+    _reddit("first_message", ("Open my chat with {{user}} and tell me its first message.", "Show my chat with {{user}}. How did it begin?"),
+            _chats,
             lambda forum, f: checks.at(f"/chat/{f['user']}", answer(forum.chats[f["user"]][0]["text"])), 3, 1),
     # changes of state
     _reddit("subscribe", ("{{action}} the forum {{forum}}.",), _joinings, _subscribed, 3, 0),
