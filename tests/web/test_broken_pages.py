@@ -7,9 +7,9 @@ import pytest
 from wr1_utils.web.execution import Hands
 from wr1_utils.web.loop import run
 
-TAGS = ("a", "button", "input", "select", "option", "textarea", "label", "div", "span", "p", "table", "tr", "td", "ul", "li", "form", "fieldset", "h2",
-        "details", "summary", "dialog", "iframe", "svg", "math", "template", "slot", "object", "canvas", "img", "b", "frameset", "x-own", "body", "html",
-        "optgroup", "datalist", "area", "map", "video", "progress", "nobr", "marquee", "center", "noscript")
+TAGS = ("a", "button", "input", "label", "div", "span", "p", "table", "tr", "td", "ul", "li", "b", "h2", "summary", "form", "fieldset", "select", "option",
+        "textarea", "details", "progress", "dialog", "iframe", "svg", "math", "template", "slot", "object", "canvas", "img", "b", "frameset", "x-own", "body", "html",
+        "optgroup", "datalist", "area", "map", "video", "nobr", "marquee", "center", "noscript")
 ATTRIBUTES = ("href=#x", "href='javascript:void 0'", "href", "onclick='this.remove()'", "onclick=\"document.title+='!'\"", "onclick='alert(1)'", "role=button",
               "role=option", "role=''", "role=tab aria-selected=true", "aria-label='Nämé \"q\"'", "aria-labelledby='id1 id2 none'", "id=id1", "id=id2",
               "for=id1", "for=none", "disabled", "readonly", "hidden", "inert", "contenteditable", "contenteditable=false", "tabindex=0", "type=checkbox",
@@ -29,21 +29,36 @@ SCRIPTS = ("document.body.append(document.body.cloneNode(true))", "document.quer
            "Array.prototype.toJSON = String.prototype.toJSON = () => 'mine'", "Array.prototype.extra = 1; Object.prototype.more = () => 2")
 
 
-def broken_page(rng: random.Random) -> str:
-    """HTML of random pieces: tags opened and not closed, closed and not opened, cut in the middle, with attributes that contradict one another."""
-    html = rng.choice(["", "<!doctype html>", "<html><head><title>t", "<body>"])
-    for _ in range(rng.randint(3, 60)):
+HIDING = ("hidden", "opacity:0", "display:none", "-9999px", "overflow:hidden", "content-visibility", "visibility:hidden", "type=hidden")
+COMMON = 15  # of TAGS, the first: these come four times as often
+SWALLOWED = "</textarea></select></template></noscript></object></svg></math></dialog>"  # ends what would hide all that follows
+
+
+def fragment(rng: random.Random) -> str:
+    """Random pieces: tags opened and not closed, closed and not opened, cut in the middle, with attributes that contradict one another."""
+    html = ""
+    for _ in range(rng.randint(2, 10)):
         kind = rng.random()
         if kind < 0.5:
-            attributes = " ".join(rng.choice(ATTRIBUTES) for _ in range(rng.choice([0, 0, 1, 1, 2, 4])))
-            html += f"<{rng.choice(TAGS)} {attributes}" + rng.choice([">", ">", ">", ">", "/>", ""])
+            attributes = [rng.choice(ATTRIBUTES) for _ in range(rng.choice([0, 0, 1, 1, 2, 4]))]
+            attributes = [each for each in attributes if rng.random() < 0.3 or not any(word in each for word in HIDING)]
+            tag = rng.choice(TAGS[:COMMON] if rng.random() < 0.8 else TAGS)
+            attributes += ["href=#y"] * (tag == "a" and rng.random() < 0.8)
+            html += f"<{tag} {' '.join(attributes)}" + rng.choice([">"] * 8 + ["/>", ""])
         elif kind < 0.7:
             html += f"</{rng.choice(TAGS)}>"
         else:
             html += rng.choice(TEXTS)
+    return html
+
+
+def broken_page(rng: random.Random) -> str:
+    html = rng.choice(["", "<!doctype html>", "<html><head><title>t", "<body>"])
+    for _ in range(rng.randint(1, 8)):
+        html += fragment(rng) + rng.choice(["", SWALLOWED, SWALLOWED])
     if rng.random() < 0.4:
-        html += f"</textarea></select></template></noscript></svg><script>{rng.choice(SCRIPTS)}</script>"
-    return html[:rng.choice([len(html)] * 4 + [rng.randint(1, len(html))])]
+        html += f"{SWALLOWED}<script>{rng.choice(SCRIPTS)}</script>"
+    return html[:rng.choice([len(html)] * 6 + [rng.randint(1, len(html))])]
 
 
 async def look(browser, place, seed: int) -> int:

@@ -26,7 +26,7 @@ function locate(request) {  // the point to click, after scrolling it into view 
     const over = point.blocked;
     return {error: over ? `is covered by "${shortName(over)}"` : "cannot be reached on the page"};
   }
-  if (found.node.type === "file") return {error: "opens a file dialog, and there are no files to choose from"};
+  if (isFile(found.node)) return {error: "opens a file dialog, and there are no files to choose from"};
   return {...point, tag: found.node.tagName, type: found.node.type || "", role: found.role, readonly: Boolean(found.node.readOnly),
     multiline: found.node.tagName === "TEXTAREA" || found.node.isContentEditable};
 }

@@ -90,6 +90,11 @@ class _Tab:
         if frame == self.page.main_frame:
             self._tell(commits=self.commits + 1)
 
+    @property
+    def for_a_download(self) -> bool:
+        """Was it opened for a file alone? The browser tells the opener of that, and leaves an empty tab."""
+        return self.page.url in ("", "about:blank") and (self.stopped or self.opener is not None and self.opener.stopped)
+
     def leave(self) -> None:
         """Hear no more of the page: another episode may get it."""
         for event, listener in self._listeners.items():
@@ -338,7 +343,7 @@ class Episode:
         load = asyncio.ensure_future(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000))
         load.add_done_callback(lambda done: done.cancelled() or done.exception())  # what has not come in time is seen as it is
         try:
-            while not load.done() and not tab.stopped and not tab.gone and time.monotonic() < deadline:
+            while not (load.done() or tab.stopped or tab.for_a_download or tab.gone) and time.monotonic() < deadline:
                 await asyncio.wait({load}, timeout=0.1)
         finally:
             load.cancel()
@@ -356,7 +361,7 @@ class Episode:
             with contextlib.suppress(PlaywrightError, TimeoutError):
                 await asyncio.wait_for(self._tab.opener.page.evaluate(NONE_OPENED), 1)
         await self._loaded(self._tab, deadline)
-        if self._tab.stopped and self._tab.page.url in ("", "about:blank"):  # it was opened for a download alone
+        if self._tab.for_a_download:
             await limited(self._tab.page.close(), ANSWER_S, "closing a tab")
 
     async def _replace_gone_tab(self) -> None:

@@ -2,6 +2,7 @@
 // page, over same-origin frames and open shadow roots, in document order, and keeps the nodes for the next action.
 
 const MAX_LABEL = 80;
+const MAX_TEXT = 20000;  // characters of one text or value that leave the page
 const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "OPTION", "OPTGROUP", "DATALIST", "CANVAS", "VIDEO", "AUDIO",
   "OBJECT", "EMBED", "TITLE", "DESC", "DEFS", "PARAM"]);
 const CONTROLS = "a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=checkbox],[role=radio]," +
@@ -197,6 +198,8 @@ function roleOf(node, style, pointer) {
   return null;
 }
 
+const isFile = node => node.tagName === "INPUT" && node.type === "file";
+
 function isDisabled(node) {
   return node.matches(":disabled") || node.getAttribute("aria-disabled") === "true" || Boolean(node.closest("[inert]"));
 }
@@ -214,9 +217,9 @@ function stateOf(node, role) {
 }
 
 function valueOf(node, role) {
-  if (role === "textbox") return "value" in node ? node.value : node.innerText.replace(/\n$/, "");
+  if (role === "textbox") return /^(INPUT|TEXTAREA)$/.test(node.tagName) ? node.value : (node.innerText ?? node.textContent).replace(/\n$/, "");
   if (role === "select") return [...node.selectedOptions].map(option => collapse(option.label)).join(", ");
-  if (node.type === "file") return [...node.files].map(file => file.name).join(", ");
+  if (isFile(node)) return [...node.files].map(file => file.name).join(", ");
   return node.getAttribute("aria-valuetext") || node.getAttribute("aria-valuenow");
 }
 
@@ -249,7 +252,7 @@ function observe(request) {
     const inView = !outside && rect.width > 0 && rect.height > 0;
     state.nodes.push({node, via: more?.via, role});
     state.elements.push({
-      role, label, value: more?.value ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
+      role, label: label.slice(0, MAX_TEXT), value: more?.value?.slice(0, MAX_TEXT) ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
       box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round), in_view: inView,
       covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed, filled: isFilled(node, role),
       origin: more?.origin, target: role === "link" ? node.href || null : null,
@@ -271,12 +274,13 @@ function observe(request) {
     if (!run) return;
     const {text, node, context} = run;
     run = null;
-    if (!speaks(text) && !/[^\s|·•›»«‹\/\\–—-]/.test(text)) return;
+    const said = collapse(text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text);
+    if (!speaks(said) && !/[^\s|·•›»«‹\/\\–—-]/.test(said)) return;
     const owner = context.owner;
     if (owner && !owner.told) {
       owner.told = true;
-      add(owner.node, owner.role, collapse(text), context, {state: stateOf(owner.node, owner.role)});
-    } else add(node, context.heading ? "heading" : "text", collapse(text), context);
+      add(owner.node, owner.role, said, context, {state: stateOf(owner.node, owner.role)});
+    } else add(node, context.heading ? "heading" : "text", said, context);
   }
 
   function control(node, role, context, via) {
