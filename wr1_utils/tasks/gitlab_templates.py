@@ -49,7 +49,9 @@ def _authors(git, rng):
 
 
 def _people(git, rng):
-    return [{"person": name, "project": project["name"]} for project in git.named() for name in other_members(git, project)]
+    """Each person once, in one of their projects."""
+    projects = {name: project["name"] for project in git.named() for name in other_members(git, project)}
+    return [{"person": name, "project": projects[name]} for name in projects]
 
 
 def _issues_with(field: str) -> Callable:
