@@ -89,7 +89,7 @@ def test_reinforcement_learning_runs_alone_from_the_base_model(tmp_path):
 
 def test_reinforcement_learning_from_paragraphs(tmp_path):
     """01 and 02 with style cot, then r1_cot, and both evaluated; a missing start names the notebook and its parameter."""
-    small = {"overrides": {"tasks.benchmarks": ["miniwob"], "demos.count": 3, "rl.steps": 1, "tasks.test_limit": 1}}
+    small = {"overrides": {"tasks.benchmarks": ["pocket"], "demos.count": 3, "rl.steps": 1, "tasks.test_limit": 1}}
     assert "02_bc_warmup with profile smoke and style cot" in failure("03", tmp_path, variant="r1_cot", **small)
     assert execute("01", tmp_path, style="cot", **small)["successes"] == 3
     assert execute("02", tmp_path, style="cot", **small)["demonstrations"] == 3

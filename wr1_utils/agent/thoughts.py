@@ -65,7 +65,7 @@ def in_style(expert: Expert, style: str) -> Expert:
     def styled(task, intent: str, observation: Observation, memory: dict) -> str:
         reply = expert(task, intent, observation, memory)
         if style == "bare":
-            return reply.split("<answer>", 1)[1].rsplit("</answer>", 1)[0]
+            return reply.split("</think>\n<answer>", 1)[1].removesuffix("</answer>")
         earlier = memory.setdefault(_EARLIER, [])
         step = read_step(reply, intent, task.instantiation_dict, observation, tuple(earlier))
         earlier.append(done(step))
@@ -126,7 +126,8 @@ def _seen(step: Step) -> str:
     buttons = [e.label for e in content if e.role == "button"]
     others = [e.label for e in content if e.id is not None]
     at_form = element is not None and element.role in (*FIELDS, "button") and element in content
-    for what, labels in (("fields", fields if at_form else []), ("rows", rows), ("fields", fields), ("links", links), ("buttons", buttons), ("elements", others)):
+    kinds = [("rows", rows), ("fields", fields), ("links", links), ("buttons", buttons), ("elements", others)]
+    for what, labels in [("fields", fields), *kinds] if at_form else kinds:
         labels = [brief(label) for label in dict.fromkeys(labels) if label]
         if labels:
             return f"I am on {_title(page)}{says}, with the {what if len(labels) > 1 else what[:-1]} {_listed(labels, 2)}.{told}"
