@@ -55,7 +55,7 @@ class Site(BaseHTTPRequestHandler):
 def scored():
     """A function that scores an eval record in real Chromium: scored(eval, answer) -> (score, agent's page after, its address).
 
-    The agent's page is PAGE, or what stands at `path`, after the script `before`.
+    The agent's page is PAGE, or what stands at `path` of a host of that name, after the script `before`.
     """
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -64,10 +64,10 @@ def scored():
     playwright = loop.run_until_complete(async_playwright().start())
     browser = loop.run_until_complete(playwright.chromium.launch(executable_path=find_browser("").path))
 
-    async def score(record, answer, path, before, options):
+    async def score(record, answer, path, before, host, options):
         context = await browser.new_context()
         page = await context.new_page()
-        await page.goto(sites["SHOPPING"] + path)
+        await page.goto(sites["SHOPPING"].replace("shopping", host) + path)
         if before:
             await page.evaluate(before)
         task = task_from_record({**RECORD, "eval": record})
@@ -78,8 +78,8 @@ def scored():
         finally:
             await context.close()
 
-    yield lambda record, answer=None, path="/order", before="", **options: loop.run_until_complete(
-        score(record, answer, path, before, options)
+    yield lambda record, answer=None, path="/order", before="", host="shopping", **options: loop.run_until_complete(
+        score(record, answer, path, before, host, options)
     )
     loop.run_until_complete(browser.close())
     loop.run_until_complete(playwright.stop())
@@ -199,11 +199,9 @@ def test_variants(scored, check, wr1, webarena, browsergym):
 
 def test_browsergym_counts_no_episode_that_left_the_sites(scored):
     record = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "7"}}
-    leave = "() => { location.href = 'about:blank' }"
-    assert scored(record, "7", before=leave, variant="browsergym")[0] == 1
-    assert scored(record, "7", before="() => { location.href = 'data:text/html,x' }", variant="browsergym")[0] == 1
-    assert scored(record, "7", before="async () => { location.hostname = 'elsewhere.localhost'; await new Promise(done => setTimeout(done, 500)) }",
-                  variant="browsergym")[0] == 0
+    assert scored(record, "7", variant="browsergym")[0] == 1
+    assert scored(record, "7", host="elsewhere", variant="browsergym")[0] == 0
+    assert scored(record, "7", host="elsewhere")[0] == 1
 
 
 def test_unknown_variant(scored):
