@@ -74,7 +74,7 @@ def test_the_help_names_every_group(capsys):
 
 
 def test_worlds(monkeypatch):
-    """A world that is slow to make shows; its memory is at least that of the databases."""
+    """A world that is slow to make shows; its memory may fit into what the process has freed before."""
     monkeypatch.setattr(bench, "WORLDS", 20)
     create = bench.Worlds.create
     monkeypatch.setattr(bench.Worlds, "create", lambda self: time.sleep(0.05) or create(self))
@@ -82,7 +82,7 @@ def test_worlds(monkeypatch):
     assert {name: (one.unit, one.n, one.goal) for name, one in figures.items()} == {
         "world_make": ("ms", 20, "≤ 20"), "world_reset": ("ms", 20, "≤ 20"), "world_memory": ("MB", 20, "≤ 5")}
     assert min(figures["world_make"].value, figures["world_reset"].value) >= 50
-    assert 0.5 < figures["world_memory"].value < 5
+    assert 0 <= figures["world_memory"].value < 5
 
 
 def test_pages(monkeypatch):

@@ -38,10 +38,11 @@ def test_trl_is_pinned_exactly_and_the_script_can_read_torchs_pin():
 
 
 def test_every_import_of_the_library_is_declared():
-    """A third-party module that wr1_utils imports is a dependency (or of the extra gpu), so that a fresh environment has it."""
+    """A third-party module that wr1_utils imports is a dependency (or of the extras gpu and judge), so that a fresh environment has it."""
     import sys
     names = {"ipython": "IPython", "pyyaml": "yaml", "python-multipart": "multipart"}
-    declared = {re.match(r"[A-Za-z0-9_.-]+", one)[0].lower() for one in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["gpu"]}
+    extras = PROJECT["optional-dependencies"]
+    declared = {re.match(r"[A-Za-z0-9_.-]+", one)[0].lower() for one in PROJECT["dependencies"] + extras["gpu"] + extras["judge"]}
     known = {names.get(one, one.replace("-", "_")) for one in declared} | {"wr1_utils"} | set(sys.stdlib_module_names)
     known |= {"tokenizers", "safetensors"} if "transformers" in known else set()  # transformers requires and pins both
     known |= {"nbformat", "nbclient"} if "papermill" in known else set()  # papermill requires both

@@ -26,7 +26,12 @@ OWN = {                 # pages of what belongs to the user, where a site has so
                "SELECT '/f/' || f.name || '/' || p.id FROM comments c JOIN posts p ON p.id = c.post JOIN forums f ON f.id = p.forum WHERE c.author = {user}"),
     "gitlab": ("SELECT '/' || username FROM users WHERE id <> {user}",),
 }
-UNSEEN = {"/{space}/{name}/-/merge_requests/{iid}/revoke"}      # is there once the user has approved; has no field
+UNSEEN = {
+    "/{space}/{name}/-/merge_requests/{iid}/revoke",    # is there once the user has approved; has no field
+    "/chat/{name}/draft",                               # sent by the page's script while one types; odd texts: test_reddit_chat
+    "/profile/confirm/{key}",                           # reached from a message that comes after a change; takes a number
+    "/place/{slug}/home",                               # in the menu of the right button; has no field
+}
 
 
 class Forms(HTMLParser):

@@ -136,7 +136,7 @@ def test_notes(visit):
     assert "There is no note now." in visit("/place/golden-park/note", {"note": " "}).text
     assert visit.value("SELECT count(*) FROM notes") == len(NOTES)
     visit("/place/golden-park/note", {"note": "x" * 999})
-    assert visit.value("SELECT max(length(text)) FROM notes") == 200
+    assert visit.value("SELECT max(length(text)) FROM notes") == 999
 
 
 def test_share(visit):

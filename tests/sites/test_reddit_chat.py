@@ -51,7 +51,7 @@ def test_odd_texts_come_back_escaped(visit, text):
     visit("/chat/clara/draft", {"text": text})
     assert visit("/chat/clara").status_code == 200 and "<script>alert" not in visit("/chat/clara").text
     visit("/chat/clara", {"text": text})
-    assert "<script>alert" not in visit("/chat/clara").text and visit.value("SELECT text FROM chat_lines ORDER BY id DESC") == text[:200]
+    assert "<script>alert" not in visit("/chat/clara").text and visit.value("SELECT text FROM chat_lines ORDER BY id DESC") == text
 
 
 def test_a_chat_needs_a_login_and_somebody_who_began_it(visitor):

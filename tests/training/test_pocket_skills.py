@@ -26,7 +26,7 @@ def test_an_untrained_model_is_right_never_and_a_parrot_always(monkeypatch):
     assert all(row["actions"] == row["replies"] == 0 for row in pocket_skills.evaluate(model, tokenizer, 0, 4))
     monkeypatch.setattr(pocket_skills, "greedy_replies", lambda model, tokenizer, samples: [s.messages[-1]["content"] for s in samples])
     rows = pocket_skills.evaluate(model, tokenizer, 0, 4)
-    assert [(row["skill"], row["lines"]) for row in rows] == [("mixed", 10), ("mixed", 30), ("mixed", 60), ("click", 30)]
+    assert [(row["skill"], row["lines"]) for row in rows] == [("mixed", 10), ("mixed", 30), ("mixed", 60), ("click", 30), ("lookup", 30)]
     assert all(row["actions"] == row["replies"] == row["samples"] == 4 for row in rows)
 
 
