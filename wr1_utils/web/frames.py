@@ -56,6 +56,9 @@ async def _fill(page: Page, request: dict, realms: list[Realm]) -> dict | None:
             return raw["busy"]
         realms.append(Realm(frame, raw, within[frame], hole))
         within[frame] = len(realms) - 1
+    seen = sum(entry["role"] == "frame" for realm in realms for entry in realm.raw["elements"])
+    if seen >= len(realms) and not request["force"]:  # one of them is still to come, as a frame in a frame may be
+        return {"opened": 0, "navigating": False, "wait": 20}
     return None
 
 
