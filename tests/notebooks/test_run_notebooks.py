@@ -53,7 +53,7 @@ def test_experts_solve_the_tasks_and_no_test_task_is_trained_on(way):
 
 
 def test_behaviour_cloning_runs(way):
-    """Two steps on eight demonstrations: that the loss falls over more is in tests/training/test_bc.py."""
+    """Two steps on eight demonstrations; that the loss falls is tested in tests/training/test_bc.py, with a tiny model."""
     numbers = way[1]["02"]
     assert numbers["demonstrations"] == 8 and numbers["steps"] == 2
     assert 0 < numbers["last_loss"] < 1 and 0 < numbers["first_loss"] < 1  # the base model writes well-formed replies already

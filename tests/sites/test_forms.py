@@ -29,7 +29,7 @@ OWN = {                 # pages of what belongs to the user, where a site has so
 UNSEEN = {
     "/{space}/{name}/-/merge_requests/{iid}/revoke",    # is there once the user has approved; has no field
     "/chat/{name}/draft",                               # sent by the page's script while one types; odd texts: test_reddit_chat
-    "/profile/confirm/{key}",                           # reached from a message that comes after a change; takes a number
+    "/profile/confirm/{key}",                           # reached only by asking for another email; its one field, a code, is not sent odd values here
     "/place/{slug}/home",                               # in the menu of the right button; has no field
 }
 

@@ -1,7 +1,7 @@
 """Finding a thing by way of several pages: the part of the base training in which an instruction names what its first page may not show.
 
 "What is the weight of Green Harbor?": search for it, follow its link, read the row. Sites, things, facts and buttons are random labels, as everywhere
-in the base training; nothing is taken from MiniWoB++ or the Pocket Arena. What carries over is the way: what is not on the page is searched for
+in the base training, and no task or page of a benchmark is among them; but titles and phrasings are like those of the Pocket Arena's shop. What carries over is the way: what is not on the page is searched for
 by its name, what is found is opened, and what was asked for is then done there.
 """
 

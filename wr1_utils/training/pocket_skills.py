@@ -63,7 +63,7 @@ A {parameters:.2f} M-parameter model (Qwen2 architecture, {layers} layers, width
 `<think>…</think><answer>…</answer>` format. It stands where the paper has an off-the-shelf instruct model, so that the whole method can run on two CPU cores.
 
 **Data.** Random pages and random instructions made by `wr1_utils/training/pocket_tasks.py`: every label is drawn at random, no task, page or demonstration of MiniWoB++ or of the
-Pocket Arena is among them. No text was downloaded; no other model was used.
+Pocket Arena is among them. The word list holds words that the Arena uses, and look-up pages are shaped like its shop's. No text was downloaded; no other model was used.
 
 **Training.** `wr1_utils/training/pretrain.py`, seed {seed}, {tokens:.1f} M positions, learning rate {learning_rate:g}, induction-primed initialisation.
 Made with `{command}`; the table below at commit `{commit}`.

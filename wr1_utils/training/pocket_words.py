@@ -1,6 +1,6 @@
 """Words and random values from which pages for the base training of the pocket model are made.
 
-The lists are plain English words that one meets on websites. Labels made of them are random: a label says nothing about what an
+The lists are plain English words that one meets on websites, among them words of the Pocket Arena. Labels made of them are random: a label says nothing about what an
 element does, so that the only way to find an element is to read the page.
 """
 
