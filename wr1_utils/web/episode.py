@@ -203,7 +203,8 @@ class Episode:
             context.remove_listener("dialog", self._on_dialog)
             for tab in tabs:
                 tab.leave()
-            sweepable = len(self._origins) == 1 and not self._popups and not any(tab.gone for tab in tabs)
+            here = all(frame.url.startswith(("http", "about:srcdoc")) for tab in tabs for frame in tab.page.frames)  # else one is still on its way
+            sweepable = here and len(self._origins) == 1 and not self._popups and not any(tab.gone for tab in tabs)
             await self.browser.close(context, self._origins.pop() if sweepable else "")
         self._origins, self._popups = set(), False
         if visit is not None:
