@@ -3,6 +3,7 @@
 import pytest
 
 from wr1_utils import evaluation
+from wr1_utils.runs import open_run
 from wr1_utils.settings import load_settings
 from wr1_utils.tasks.task import Task
 from wr1_utils.trajectory import Trajectory, read_trajectories
@@ -25,13 +26,16 @@ class Episodes:
     def __exit__(self, *_):
         pass
 
-    def run(self, tasks, policy, *, temperature, seed, run, progress):
+    def run(self, tasks, policy, *, group, temperature, seed, run, progress):
         self.calls += 1
         if self.stop and self.calls == 2:
             raise KeyboardInterrupt
         self.played += [t.task_id for t in tasks]
         assert temperature == 0.0
-        return [self.trajectory(t) for t in tasks]
+        played = [self.trajectory(task) for task in tasks for _ in range(group)]
+        for number, trajectory in enumerate(played):
+            trajectory.group, trajectory.member = number // group, number % group
+        return played
 
     @staticmethod
     def trajectory(task):
@@ -67,3 +71,18 @@ def test_resume_and_counts(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(evaluation, "model_folder", lambda settings, method: other)
     evaluation.evaluate(settings, "base")
     assert "the weights that it started from changed" in capsys.readouterr().out
+
+
+def test_groups_are_numbered_through_and_resumed_whole(monkeypatch, tmp_path):
+    monkeypatch.setattr(evaluation, "Rollout", Episodes)
+    monkeypatch.setattr(evaluation, "CHUNK", 6)
+    monkeypatch.setattr(Episodes, "played", [])
+    settings = load_settings("smoke", results=str(tmp_path), checkpoints=str(tmp_path))
+    run = open_run(settings, "rollouts", "bc")
+    monkeypatch.setattr(Episodes, "stop", True)
+    with pytest.raises(KeyboardInterrupt):
+        evaluation.play_tasks(settings, run, TASKS, None, "", temperature=0.0, group=3)
+    monkeypatch.setattr(Episodes, "stop", False)
+    done = evaluation.play_tasks(settings, run, TASKS, None, "", temperature=0.0, group=3)
+    assert [(t.task_id, t.group, t.member) for t in done] == [(str(n // 3), n // 3, n % 3) for n in range(30)]
+    assert Episodes.played == [t.task_id for t in TASKS]

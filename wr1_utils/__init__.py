@@ -20,6 +20,7 @@ _HOME = {  # public name -> the module that holds it
     "collect_demonstrations": "demonstrations",
     "train_bc": "training.bc",
     "read_demonstrations": "training.bc",
+    "train_offline": "training.offline",
     "train_rl": "training.rl",
     "evaluate": "evaluation",
     "load_policy": "agent.hf_engine",

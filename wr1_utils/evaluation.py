@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 
 from wr1_utils.agent.hf_engine import load_policy, method_settings, model_folder
+from wr1_utils.agent.policy import Policy
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import test_tasks
-from wr1_utils.trajectory import read_trajectories, write_trajectories
+from wr1_utils.tasks.task import Task
+from wr1_utils.trajectory import Trajectory, read_trajectories, write_trajectories
 
-CHUNK = 64  # tasks between two saves
+CHUNK = 64  # episodes between two saves
 
 
 def evaluate(settings: Settings, method: str) -> Run:
-    """Runs a method (`base`, `bc`, `bc_cot`, `r1`, `r1_zero`, `r1_cot`) once on every test task; greedy unless `evaluation.greedy` is false.
+    """Runs a method (`base`, `bc`, `bc_cot`, `filtered_bc`, `awr`, `r1`, `r1_zero`, `r1_cot`) once on every test task; greedy unless `evaluation.greedy` is false.
 
     Trajectories go to `run.path("trajectories.parquet")`. What was finished before an interruption is kept and not run
     again; does nothing if the run is done. Raises ModelError if the method's weights are not made yet.
@@ -26,22 +28,8 @@ def evaluate(settings: Settings, method: str) -> Run:
     if run.done:
         print(f"{run.name} is done already")
         return run
-    tasks = test_tasks(settings)
-    partial = run.path("partial.parquet")
-    done = read_trajectories(partial) if partial.is_file() else []
-    if done:
-        print(f"{run.name}: continuing after {len(done)} of {len(tasks)} tasks")
-    show, started = progress(f"Evaluating {method}, task"), time.monotonic()
-    show(len(done), len(tasks), "")
-    with Rollout(settings) as rollout:
-        for first in range(len(done), len(tasks), CHUNK):
-            done += rollout.run(
-                tasks[first : first + CHUNK], policy, temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature,
-                seed=settings.seed, run=run.name, progress=lambda n, _, note: show(first + n, len(tasks), note),
-            )  # fmt: skip
-            write_trajectories(partial, done)
-    write_trajectories(run.path("trajectories.parquet"), done)
-    partial.unlink()
+    started = time.monotonic()
+    done = play_tasks(settings, run, test_tasks(settings), policy, f"Evaluating {method}, task", temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature)
     valid = [t for t in done if t.valid]
     successes = sum(t.status == "success" for t in valid)
     run.save_summary(
@@ -58,3 +46,26 @@ def evaluate(settings: Settings, method: str) -> Run:
         }
     )
     return run
+
+
+def play_tasks(settings: Settings, run: Run, tasks: list[Task], policy: Policy, label: str, *, temperature: float, group: int = 1) -> list[Trajectory]:
+    """`group` episodes of each task, in order, left in `run.path("trajectories.parquet")`; after an interruption only what is missing is played."""
+    partial, show = run.path("partial.parquet"), progress(label)
+    done = read_trajectories(partial) if partial.is_file() else []
+    if done:
+        print(f"{run.name}: continuing after {len(done) // group} of {len(tasks)} tasks")
+    show(len(done), group * len(tasks), "")
+    size = max(1, CHUNK // group)
+    with Rollout(settings) as rollout:
+        for first in range(len(done) // group, len(tasks), size):
+            new = rollout.run(
+                tasks[first : first + size], policy, group=group, temperature=temperature, seed=settings.seed, run=run.name,
+                progress=lambda n, _, note: show(group * first + n, group * len(tasks), note),
+            )  # fmt: skip
+            for trajectory in new:
+                trajectory.group += first
+            done += new
+            write_trajectories(partial, done)
+    write_trajectories(run.path("trajectories.parquet"), done)
+    partial.unlink()
+    return done

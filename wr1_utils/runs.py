@@ -24,7 +24,7 @@ from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, nea
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
 _PLACES = ("results", "checkpoints", "browser", "sites")
-_LATER = {"demos": ("bc", "rl", "evaluation"), "bc": ("rl", "evaluation"), "rl": ("evaluation",)}
+_LATER = {"demos": ("bc", "offline", "rl", "evaluation"), "bc": ("offline", "rl", "evaluation"), "rl": ("offline", "evaluation"), "offline": ("evaluation",)}
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
 
 

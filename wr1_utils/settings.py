@@ -90,6 +90,16 @@ class BCSettings:
 
 
 @dataclass(frozen=True)
+class OfflineSettings:
+    """Of the baselines Filtered BC and AWR."""
+    tasks: int = 256  # training tasks that the warmed-up policy is rolled out on
+    group_size: int = 8  # rollouts of one task
+    epochs: int = 2
+    learning_rate: float = 2e-4
+    temperature: float = 0.2  # λ of AWR's weights
+
+
+@dataclass(frozen=True)
 class RLSettings:
     steps: int = 30
     tasks_per_step: int = 32
@@ -133,6 +143,7 @@ class Settings:
     tasks: TasksSettings = field(default_factory=TasksSettings)
     demos: DemosSettings = field(default_factory=DemosSettings)
     bc: BCSettings = field(default_factory=BCSettings)
+    offline: OfflineSettings = field(default_factory=OfflineSettings)
     rl: RLSettings = field(default_factory=RLSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.training.losses import bc_loss, group_advantages, k3_kl, m_grpo_loss, token_weights
+from wr1_utils.training.losses import awr_weights, bc_loss, group_advantages, k3_kl, m_grpo_loss, token_weights
 
 
 def test_advantages_of_one_success_in_four():
@@ -62,3 +62,17 @@ def test_gradient_at_ratio_one_is_minus_the_weighted_advantage():
 
 def test_bc_is_the_mean_negative_log_likelihood():
     assert bc_loss(torch.tensor([-1.0, -3.0])).item() == 2
+
+
+def test_weighted_cloning_by_hand():
+    # (0.5 · 1 + 2 · 3) / 2
+    assert bc_loss(torch.tensor([-1.0, -3.0]), torch.tensor([0.5, 2.0])).item() == 3.25
+
+
+def test_awr_weights_of_one_success_in_four():
+    # A = 3/4 and -1/4, λ = 1/4: e^3 is cut at 20, e^-1 is not
+    assert awr_weights([1, 0, 0, 0], 0.25) == pytest.approx([20.0] + [math.exp(-1)] * 3)
+    assert awr_weights([1, 0], 1e-6) == [20.0, 0.0]
+    assert awr_weights([1, 1], 0.2) == [1.0, 1.0]
+    with pytest.raises(WR1Error, match="above 0, not 0"):
+        awr_weights([1, 0], 0)

@@ -66,7 +66,7 @@ def _source(path: str | Path, gguf_file: str) -> dict:
 
 
 def model_folder(settings: Settings, method: str) -> Path:
-    """The folder with the weights of a method: `base`, `bc`, `bc_cot` or an RL variant. Raises ModelError if it is not made yet.
+    """The folder with the weights of a method: `base`, `bc`, `bc_cot`, `filtered_bc`, `awr` or an RL variant. Raises ModelError if it is not made yet.
 
     A GGUF base model is unpacked once, into the profile's checkpoints.
     """
@@ -82,6 +82,8 @@ def model_folder(settings: Settings, method: str) -> Path:
     if method in ("bc", "bc_cot"):
         style = method_settings(settings, method).demos.style
         run, made_by = find_run(settings, "bc", style), f"02_bc_warmup with profile {settings.profile} and style {style}"
+    elif method in ("filtered_bc", "awr"):
+        run, made_by = find_run(settings, "offline", method), f"02_bc_warmup with profile {settings.profile} and method {method}"
     else:
         run, made_by = find_run(settings, "rl", method), f"03_rl_training with profile {settings.profile} and variant {method}"
     folder = run.checkpoints / "final"

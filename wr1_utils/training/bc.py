@@ -38,15 +38,33 @@ def train_bc(settings: Settings) -> Run:
         raise SettingsError("There is no successful demonstration to clone; run notebook 01_tasks_and_demonstrations with demos.count above 0.")
     set_seed(settings.seed)
     model, tokenizer = load_model(project_path(settings.model.path), settings.model.gguf_file, settings.model.dtype)
+    clone(settings, run, model, tokenizer, demos, settings.bc.epochs, settings.bc.learning_rate)
+    return run
+
+
+def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Trajectory], epochs: int, learning_rate: float,
+          weights: list[float] | None = None, **summary) -> None:  # fmt: skip
+    """Fine-tunes the model on the replies of trajectories, each with its weight (default 1), in batches of `bc.batch_size`; finishes the run.
+
+    Weights go to `run.checkpoints / "final"`, one metrics row a step; what `summary` holds is saved with the run's summary.
+    Continues from the last whole checkpoint.
+    """
     model.set_attn_implementation(TREE_ATTENTION)
     started = time.monotonic()
+    table = torch.tensor(weights if weights is not None else [1.0] * len(trajectories))
+
+    def batch(rows: list[dict]) -> dict:
+        chosen = [r["trajectory"] for r in rows]
+        row = build_row(sequences([trajectories[i] for i in chosen]))
+        return {"row": row, "weights": table[chosen][row.trajectory]}
+
     trainer = _BCTrainer(
         model=model,
         args=SFTConfig(
             output_dir=str(run.checkpoints),
-            num_train_epochs=settings.bc.epochs,
+            num_train_epochs=epochs,
             per_device_train_batch_size=settings.bc.batch_size,
-            learning_rate=settings.bc.learning_rate,
+            learning_rate=learning_rate,
             warmup_steps=settings.bc.warmup_steps,
             lr_scheduler_type="cosine",
             weight_decay=0.0,
@@ -64,8 +82,8 @@ def train_bc(settings: Settings) -> Run:
             dataset_kwargs={"skip_prepare_dataset": True},
             dataloader_pin_memory=False,
         ),
-        train_dataset=Dataset.from_dict({"trajectory": list(range(len(demos)))}),
-        data_collator=lambda rows: {"row": build_row(sequences([demos[r["trajectory"]] for r in rows]))},
+        train_dataset=Dataset.from_dict({"trajectory": list(range(len(trajectories)))}),
+        data_collator=batch,
         processing_class=tokenizer,
         callbacks=[MarkWhole(), _Metrics(run, started)],
     )
@@ -78,15 +96,15 @@ def train_bc(settings: Settings) -> Run:
     losses = run.metrics()["loss"]
     run.save_summary(
         {
-            "demonstrations": len(demos),
-            "turns": sum(len(t.turns) for t in demos),
+            **summary,
+            "demonstrations": len(trajectories),
+            "turns": sum(len(t.turns) for t in trajectories),
             "steps": trainer.state.global_step,
             "first_loss": float(losses.iloc[0]),
             "last_loss": float(losses.tail(10).mean()),
             "seconds": round(time.monotonic() - started, 1),
         }
     )
-    return run
 
 
 def read_demonstrations(settings: Settings) -> list[Trajectory]:
@@ -101,9 +119,9 @@ class _BCTrainer(SFTTrainer):
     """SFTTrainer on TreeRows: only the loss is ours."""
 
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None) -> torch.Tensor:
-        """The mean negative log-likelihood of the batch's reply tokens, a scalar."""
+        """The weighted mean negative log-likelihood of the batch's reply tokens, a scalar."""
         logp, _ = forward_logprobs(model, inputs["row"])
-        return bc_loss(logp)
+        return bc_loss(logp, inputs["weights"].to(logp.device))
 
 
 class _Metrics(TrainerCallback):

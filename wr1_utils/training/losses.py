@@ -8,6 +8,8 @@ Deviations from the paper
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from wr1_utils.errors import WR1Error
@@ -74,7 +76,21 @@ def m_grpo_loss(
     return (weights * loss).sum()
 
 
-def bc_loss(logp: torch.Tensor) -> torch.Tensor:
-    """Behaviour cloning: the mean negative log-likelihood of expert tokens given what the expert saw. (M,) → scalar."""
-    assert logp.ndim == 1
-    return -logp.mean()
+def bc_loss(logp: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
+    """Behaviour cloning: the mean of −w_t log π(a_t | what was seen) over the trained tokens. logp, weights: (M,) → scalar.
+
+    Without weights w is 1: the mean negative log-likelihood.
+    """
+    assert logp.ndim == 1 and (weights is None or weights.shape == logp.shape)
+    return -(logp if weights is None else weights * logp).mean()
+
+
+def awr_weights(rewards: list[float], temperature: float, largest: float = 20.0) -> list[float]:
+    """w_i = min(exp((r_i − mean r) / λ), largest) for the trajectories of one group (advantage-weighted regression, arXiv 1910.00177, eq. 7).
+
+    The group's mean reward stands for the value of the task, so no value network is trained.
+    """
+    if temperature <= 0:
+        raise WR1Error(f"the temperature of the weights must be above 0, not {temperature}")
+    mean = sum(rewards) / len(rewards)
+    return [min(math.exp(min((r - mean) / temperature, 700.0)), largest) for r in rewards]
