@@ -177,3 +177,15 @@ def test_a_page_has_as_many_elements_as_asked_for():
 def test_observing(monkeypatch):
     figure = run(bench._observing(SETTINGS, 100, 3, "≤ 15"))
     assert (figure.unit, figure.n, figure.goal) == ("ms", 3, "≤ 15") and figure.value > 0
+
+
+def test_training(monkeypatch, tmp_path):
+    """Of both ways of packing, with and without a long prompt; recorded episodes that are missing are one sentence."""
+    monkeypatch.setattr(bench, "TRAJECTORIES", 2)
+    monkeypatch.setattr(bench, "UPDATES", 1)
+    figures = bench.training(SETTINGS)
+    assert {name: one.goal for name, one in figures.items() if one.unit == "times"} == {"training_ratio": "≥ 1.3", "training_prompt_1000_ratio": "≥ 2"}
+    assert figures["training_ratio"].value == pytest.approx(figures["training_tree"].value / figures["training_turns"].value)
+    monkeypatch.setattr(bench, "project_path", lambda path: tmp_path / path)
+    with pytest.raises(bench.BenchError, match="no recorded trajectories"):
+        bench.training(SETTINGS)

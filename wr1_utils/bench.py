@@ -8,6 +8,7 @@ import http.client
 import itertools
 import json
 import os
+import random
 import re
 import statistics
 import sys
@@ -26,6 +27,7 @@ from wr1_utils.tasks import benchmark_expert, open_place, spread
 from wr1_utils.tasks.miniwob import make_tasks
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.task import Task, load_tasks
+from wr1_utils.trajectory import read_trajectories
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode, InfrastructureError, Place
 from wr1_utils.web.loop import run
@@ -33,6 +35,7 @@ from wr1_utils.web.loop import run
 WORLDS = 100
 LINKS, ROUNDS = 9, 5  # of each site's home page the first links, each page so many times
 SLICE_S, SLICES = 2.0, 8  # steps are counted in slices of the time
+TRAJECTORIES, UPDATES = 32, 5  # of an update, and how many are timed
 WAIT = '<think></think><answer>do(action="Wait", argument="0")</answer>'  # a turn that only observes
 
 
@@ -256,10 +259,34 @@ async def _observing(settings: Settings, elements: int, times: int, goal: str) -
     return Figure(1000 * statistics.median(taken), "ms", times, goal)
 
 
+# ---- training --------------------------------------------------------------------------------------------------------------------
+
+
+def training(settings: Settings) -> dict[str, Figure]:
+    """Updates of the pocket model on the laptop profile's recorded test episodes: tree rows against one row a turn, as they are and after a
+    prompt of 1 000 tokens. Tokens of work: what one row a turn would hold."""
+    from wr1_utils.agent.hf_engine import load_model  # torch is loaded here alone
+    from wr1_utils.training.speed import compare
+
+    recorded = project_path("results/laptop/eval-bc-s0/trajectories.parquet")
+    if not recorded.is_file():
+        raise BenchError(f"There are no recorded trajectories in {recorded}; git checkout -- results brings them back, wr1 run makes them.")
+    episodes = random.Random(0).sample([t for t in read_trajectories(recorded) if t.turns], TRAJECTORIES)
+    model, _ = load_model(project_path("data/models/pocket-base"))
+    figures = {}
+    for name, prompt, goal in (("training", 0, "≥ 1.3"), ("training_prompt_1000", 1000, "≥ 2")):
+        tree, turns = compare(model, episodes, UPDATES, prompt)
+        figures[f"{name}_tree"] = Figure(tree, "tokens/s", UPDATES, "")
+        figures[f"{name}_turns"] = Figure(turns, "tokens/s", UPDATES, "")
+        figures[f"{name}_ratio"] = Figure(tree / turns, "times", UPDATES, goal)
+    return figures
+
+
 GROUPS: dict[str, Callable[[Settings], dict[str, Figure]]] = {
     "worlds": worlds,  # first: memory that others have left would hide what a world takes up
     "pages": pages,
     "steps": steps,
     "observation": observation,
     "miniwob": miniwob,
+    "training": training,
 }

@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
     one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")
     one = add("bench", bench, "measure how fast the kit is on this machine, each figure beside its goal")
-    one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation or miniwob (default: all)")
+    one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation, miniwob or training (default: all)")
     one.add_argument("--json", action="store_true", help="print one object, name → {value, unit, n}, and nothing else")
     return parser
 
