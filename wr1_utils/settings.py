@@ -53,6 +53,7 @@ class ModelSettings:
     path: str = "data/models/pocket-base"
     gguf_file: str = ""  # for a folder of GGUF weights: the file's name
     dtype: Literal["float32", "bfloat16"] = "float32"
+    train_embeddings: bool = True  # false: the token embeddings, and an output layer tied to them, stay as they are
     reply_style: Literal["think", "bare"] = "think"  # how a reply is read: <think>…</think><answer>…</answer>, or the call alone
     system_prompt: str = "Act on the page."
 

@@ -90,3 +90,11 @@ def test_what_is_missing_is_said(settings, tmp_path):
         bc.train_bc(dataclasses.replace(settings, demos=dataclasses.replace(settings.demos, style="bare")))
     with pytest.raises(ModelError, match="no model folder"):
         bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, path=str(tmp_path / "gone"))))
+
+
+def test_frozen_embeddings_stay_and_the_rest_learns(settings, tiny_model):
+    run = bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, train_embeddings=False)))
+    before, after = (dict(load_model(folder)[0].named_parameters()) for folder in (tiny_model, run.checkpoints / "final"))
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed and "model.embed_tokens.weight" not in changed and "lm_head.weight" not in changed
+    assert any("layers.0" in name for name in changed)

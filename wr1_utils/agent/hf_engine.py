@@ -36,6 +36,20 @@ def load_model(path: str | Path, gguf_file: str = "", dtype: str = "float32"):
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), load_tokenizer(path, gguf_file)
 
 
+def load_trainable(settings: Settings, path: str | Path, gguf_file: str = ""):
+    """(model, tokenizer) as `load_model` gives them, to be trained; without `model.train_embeddings` the token embeddings are frozen.
+
+    Why freeze: every update moves each row of a tied embedding a little, whether its token occurred or not, and Adam scales
+    that little up to a whole step; with a vocabulary that is most of a small model this is mostly noise.
+    """
+    model, tokenizer = load_model(path, gguf_file, settings.model.dtype)
+    if not settings.model.train_embeddings:
+        for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
+            if layer is not None:
+                layer.requires_grad_(False)
+    return model, tokenizer
+
+
 def load_tokenizer(path: str | Path, gguf_file: str = ""):
     """The tokenizer alone, with a pad token. Raises ModelError as `load_model` does."""
     source = _source(path, gguf_file)

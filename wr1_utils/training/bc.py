@@ -13,7 +13,7 @@ from datasets import Dataset
 from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import SFTConfig, SFTTrainer
 
-from wr1_utils.agent.hf_engine import load_model, save_final
+from wr1_utils.agent.hf_engine import load_trainable, save_final
 from wr1_utils.runs import Run, find_run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError, check_style, project_path
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
@@ -37,7 +37,7 @@ def train_bc(settings: Settings) -> Run:
     if not demos:
         raise SettingsError("There is no successful demonstration to clone; run notebook 01_tasks_and_demonstrations with demos.count above 0.")
     set_seed(settings.seed)
-    model, tokenizer = load_model(project_path(settings.model.path), settings.model.gguf_file, settings.model.dtype)
+    model, tokenizer = load_trainable(settings, project_path(settings.model.path), settings.model.gguf_file)
     clone(settings, run, model, tokenizer, demos, settings.bc.epochs, settings.bc.learning_rate)
     return run
 

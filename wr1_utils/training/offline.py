@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from transformers import set_seed
 
-from wr1_utils.agent.hf_engine import load_model, load_policy, model_folder
+from wr1_utils.agent.hf_engine import load_policy, load_trainable, model_folder
 from wr1_utils.evaluation import play_tasks
 from wr1_utils.runs import Run, open_run
 from wr1_utils.settings import Settings, SettingsError, check_style
@@ -46,7 +46,7 @@ def train_offline(settings: Settings, method: str) -> Run:
         raise SettingsError(f"None of the {len(trajectories)} rollouts of the warmed-up policy succeeded, so {method} has nothing to learn from; "
                             "raise offline.tasks or demos.count.")
     set_seed(settings.seed)
-    model, tokenizer = load_model(start, dtype=settings.model.dtype)
+    model, tokenizer = load_trainable(settings, start)
     clone(settings, run, model, tokenizer, kept, settings.offline.epochs, settings.offline.learning_rate, weights, rollouts=len(trajectories))
     return run
 

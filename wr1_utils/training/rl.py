@@ -28,7 +28,7 @@ from datasets import Dataset
 from transformers import PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
-from wr1_utils.agent.hf_engine import HFPolicy, load_model, method_settings, model_folder, save_final
+from wr1_utils.agent.hf_engine import HFPolicy, load_trainable, method_settings, model_folder, save_final
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError
@@ -63,7 +63,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
         print(f"{run.name} is done already")
         return run
     set_seed(settings.seed)
-    model, tokenizer = load_model(start, dtype=settings.model.dtype)
+    model, tokenizer = load_trainable(settings, start)
     started = time.monotonic()
     with Rollout(settings) as rollout:
         trainer = MGRPOTrainer(settings, run, model, tokenizer, tasks, rollout)
