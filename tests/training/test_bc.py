@@ -32,7 +32,7 @@ def demonstration(tokenizer, number: int, status: str = "success") -> Trajectory
 @pytest.fixture
 def settings(tiny_model, tmp_path):
     settings = load_settings(
-        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model)},
+        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model), "train_embeddings": True},
         bc=dict(epochs=3, batch_size=4, learning_rate=3e-3),
     )  # fmt: skip
     tokenizer = load_tokenizer(tiny_model)

@@ -26,7 +26,7 @@ def episode(tokenizer, group: int, member: int, status: str) -> Trajectory:
 @pytest.fixture
 def settings(tiny_model, tmp_path):
     """A finished warm-up (the tiny model itself) and its rollouts: three groups of four with 1, 4 and 0 successes."""
-    settings = load_settings("smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model)},
+    settings = load_settings("smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model), "train_embeddings": True},
                              offline={"epochs": 2, "learning_rate": 3e-3}, bc={"batch_size": 4})  # fmt: skip
     warmed = open_run(settings, "bc", "short")
     save_final(*load_model(tiny_model), warmed.checkpoints / "final")

@@ -56,7 +56,7 @@ class GuessingGame:
 @pytest.fixture
 def settings(tiny_model, tmp_path):
     return load_settings(
-        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model)},
+        "smoke", results=str(tmp_path / "results"), checkpoints=str(tmp_path / "weights"), model={"path": str(tiny_model), "train_embeddings": True},
         rl=dict(steps=6, tasks_per_step=4, group_size=8, minibatches=2, learning_rate=1e-3, beta=0.01, save_every=1, rows="tree"),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ behaviour cloning on demonstrations whose thoughts are paragraphs (agent/thought
 Deviations from the paper
 - Defaults for models of a few million parameters: learning rate 1e-4, β 0.01, several minibatches (paper's code: 1e-6,
   0.001, one); the profiles `paper-3b` and `paper-8b` hold the paper's.
+- The learning rate rises over the first two RL steps: Adam's first updates move every weight by the whole of it, whatever its gradient.
 - Groups that are flat, or have fewer than two valid members, are counted and not trained on, the KL term included; the
   mean over trajectories is over those trained on.
 - The profiles of the small model draw tasks by their success so far (training/drawing.py), from several sets of training tasks.
@@ -42,6 +43,7 @@ from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, fo
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
+WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
 ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
 
 
@@ -110,7 +112,8 @@ class MGRPOTrainer(GRPOTrainer):
                 steps_per_generation=rl.minibatches,
                 num_generations=rl.group_size,
                 learning_rate=rl.learning_rate,
-                lr_scheduler_type="constant",
+                lr_scheduler_type="constant_with_warmup",
+                warmup_steps=min(WARMUP_STEPS, rl.steps - 1) * rl.minibatches,
                 adam_beta2=0.99,
                 weight_decay=0.0,
                 max_grad_norm=1.0,
