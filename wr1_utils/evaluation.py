@@ -38,6 +38,7 @@ def evaluate(settings: Settings, method: str) -> Run:
             done += rollout.run(
                 tasks[first : first + CHUNK], policy, temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature,
                 seed=settings.seed, run=run.name, progress=lambda n, _, note: show(first + n, len(tasks), note),
+                beside=run.path("trajectories.parquet"),
             )  # fmt: skip
             write_trajectories(partial, done)
     write_trajectories(run.path("trajectories.parquet"), done)
