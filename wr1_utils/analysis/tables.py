@@ -32,6 +32,11 @@ class AnalysisError(WR1Error, ValueError):
 # ---- evaluation runs -> frames ---------------------------------------------------------------------------------------------------
 
 
+def finished_evaluations(folder: str | Path) -> list[Path]:
+    """The folders of the finished evaluations, `eval-<method>-s<seed>`, in `folder` (`results/<profile>/`), by name."""
+    return [run for run in sorted(Path(folder).glob("eval-*")) if re.fullmatch(r"eval-\w+-s\d+", run.name) and (run / "summary.json").is_file()]
+
+
 def load_evaluations(folder: str | Path, methods: tuple[str, ...] = ()) -> pd.DataFrame:
     """One row a test episode of every finished evaluation in `folder` (`results/<profile>/`).
 
@@ -39,12 +44,11 @@ def load_evaluations(folder: str | Path, methods: tuple[str, ...] = ()) -> pd.Da
     Raises AnalysisError if there is no finished evaluation, or none of one of `methods`.
     """
     rows = []
-    for run in sorted(Path(folder).glob("eval-*")):
-        name = re.fullmatch(r"eval-(\w+)-s(\d+)", run.name)
-        if name and (run / "summary.json").is_file():
-            rows += [{"method": name[1], "seed": int(name[2]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
-                      "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
-                     for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
+    for run in finished_evaluations(folder):
+        _, method, seed = run.name.split("-")
+        rows += [{"method": method, "seed": int(seed[1:]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
+                  "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
+                 for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
     for method in methods:
         if method not in {row["method"] for row in rows}:
             raise AnalysisError(_run_first(folder, f" of {method}", f" and methods={method}"))
