@@ -92,9 +92,11 @@ def test_the_turn_and_the_reason_are_given():
 
 def test_whether_the_task_asks_decides_what_an_answer_is():
     said = episode(*CLICKS, 'exit("The order was placed")', answer="The order was placed")
-    assert [explain(said, asks).cause for asks in (None, True, False)] == ["wrong answer", "wrong answer", "wrong element"]
+    unknown, yes, no = {}, {"pocket.log_in.1": True}, {"pocket.log_in.1": False}
+    assert [explain(said, asks).cause for asks in (unknown, yes, no)] == ["wrong answer", "wrong answer", "wrong element"]
     done = episode(*CLICKS, 'exit("done")', answer="done")
-    assert [explain(done, asks).cause for asks in (None, True, False)] == ["wrong element", "wrong answer", "wrong element"]
+    assert [explain(done, asks).cause for asks in (unknown, yes, no)] == ["wrong element", "wrong answer", "wrong element"]
+    assert explain(episode(*CLICKS, 'exit("42")', answer="42", benchmark="miniwob")).cause == "wrong element"
     tasks = [Task(name, ("shopping",), "__SHOPPING__/", "x", "x", 7, {}, False, False, {"eval_types": kinds}, "train")
              for name, kinds in (("a", ["string_match"]), ("b", ["url_match"]), ("c", ["program_html", "string_match"]))]
     assert errors.asking(tasks) == {"a": True, "b": False, "c": True}

@@ -43,13 +43,15 @@ class Failure:
     why: str  # what was found there
 
 
-def explain(trajectory: Trajectory, asks: bool | None = None) -> Failure | None:
+def explain(trajectory: Trajectory, asks: dict[str, bool] | None = None) -> Failure | None:
     """The cause of a failed trajectory; None for one that succeeded or has no reward.
 
-    `asks`: does the task ask for an answer? None: not known, then any answer but done and the like is one.
+    `asks` (see `asking`) says which tasks ask for an answer. Where it does not tell, any answer but done and the like counts as one; the pages
+    of MiniWoB++ never ask for an answer by exit.
     """
     if not trajectory.valid or trajectory.status == "success":
         return None
+    asks = False if trajectory.benchmark == "miniwob" else (asks or {}).get(trajectory.task_id)
     rules = (_invalid, _loop, _limit, _gave_up, lambda t: _wrong_answer(t, asks), _wrong_value)
     return next(filter(None, (rule(trajectory) for rule in rules)), None) or _wrong_element(trajectory)
 
@@ -139,16 +141,21 @@ def asking(tasks: list[Task]) -> dict[str, bool]:
     return {task.task_id: "string_match" in task.eval.get("eval_types", ()) for task in tasks}
 
 
+def asking_of_tests() -> dict[str, bool]:
+    """The same for the committed test tasks of the Pocket Arena."""
+    return asking([task for name in ("pocket", "arena") for task in load_tasks(project_path(f"data/tasks/{name}_test.json"))])
+
+
 def failure_table(runs: dict[str, list[Trajectory]], asks: dict[str, bool] | None = None) -> pd.DataFrame:
     """One row a failed trajectory: run, benchmark, site, template, task_id, member, status, cause, turn, why, link.
 
     `runs`: trajectories by the run's name. `link` leads to the turn in the run's view, which `wr1 view` makes; it is relative to the
-    folder that holds the runs. MiniWoB++ pages never ask for an answer by exit.
+    folder that holds the runs.
     """
     rows = []
     for run, trajectories in runs.items():
         for one in trajectories:
-            failure = explain(one, False if one.benchmark == "miniwob" else (asks or {}).get(one.task_id))
+            failure = explain(one, asks)
             if failure:
                 rows.append({"run": run, "benchmark": one.benchmark, "site": one.site, "template": one.template, "task_id": one.task_id, "member": one.member,
                              "status": one.status, "cause": failure.cause, "turn": failure.turn, "why": _one_cell(failure.why),
@@ -178,8 +185,7 @@ def make_failure_tables(folder: str | Path) -> Path:
     runs = {run.name: read_trajectories(run / "trajectories.parquet") for run in finished_evaluations(folder)}
     if not runs:
         raise AnalysisError(f"There is no finished evaluation in {folder}; run the notebook 04_evaluation with profile={folder.name} first.")
-    files = [project_path(f"data/tasks/{name}_test.json") for name in ("pocket", "arena")]
-    table = failure_table(runs, asking([task for file in files for task in load_tasks(file)]))
+    table = failure_table(runs, asking_of_tests())
     write_table(table, folder / "failures")
     write_table(cause_table(table), folder / "failure_causes")
     return folder
