@@ -8,7 +8,7 @@ from wr1_utils.web.actions import Action
 from wr1_utils.web.browser import limited
 from wr1_utils.web.execution import Hands
 
-PICTURE_S = 5.0  # limit of taking one
+PICTURE_S = 10.0  # limit of taking one
 QUALITY = 60  # of the JPEG, of 100
 SCROLL_THERE = ("Click", "Right Click", "Hover", "Type", "Search")  # actions that bring their element into view
 
@@ -36,4 +36,4 @@ async def take_picture(hands: Hands, action: Action | None) -> Picture:
             left, top, width, height = place["around"]
             box = (place["x"] + left, place["y"] + top, width, height)
     look = hands.page.screenshot(type="jpeg", quality=QUALITY, caret="initial", timeout=1000 * PICTURE_S)
-    return Picture(await limited(look, 2 * PICTURE_S, "taking a screenshot"), box)
+    return Picture(await limited(look, PICTURE_S + 1, "taking a screenshot"), box)
