@@ -83,6 +83,8 @@ def test_comparisons_pair_tasks_and_leave_out_those_without_a_score(folder):
     r1 = row(table, benchmark="pocket", method="r1", reference="bc")
     assert (r1["tasks"], r1["unpaired"]) == (3, 1)
     assert r1["difference"] == pytest.approx(2 / 3) and r1["low"] == pytest.approx(0) and r1["high"] == 1
+    assert (r1["gained"], r1["lost"], r1["p"]) == (2, 0, 0.5)  # McNemar by hand: 2 / 2^2
+    assert row(table, benchmark="all", method="bc")["p_holm"] == 1 == table["p_holm"].max() and (table["p_holm"] >= table["p"]).all()
     both = row(table, benchmark="all", method="r1")
     assert both["tasks"] == 5 and both["difference"] == pytest.approx(3 / 5)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from wr1_utils.analysis.stats import paired_difference, wilson
+from wr1_utils.analysis.stats import holm, paired_difference, paired_p, wilson
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import Run
 from wr1_utils.settings import ROOT, Settings, project_path
@@ -79,7 +79,9 @@ def main_table(episodes: pd.DataFrame) -> pd.DataFrame:
 def comparison_table(episodes: pd.DataFrame, pairs=COMPARISONS, seed: int = 0, resamples: int = 10_000) -> pd.DataFrame:
     """The rows of `comparisons.csv`: rate of method − rate of reference on the tasks both were scored on, for each benchmark and `all`.
 
-    A task's reward is its mean over seeds. `tasks` is the number of pairs, `unpaired` that of tasks left out because a side has no score.
+    A task's reward is its mean over seeds. `tasks` is the number of pairs, `unpaired` that of tasks left out because a side has no score,
+    `gained` and `lost` those that the method solves more often and less often than the reference. `p` is the paired test's (McNemar's for one
+    seed), `p_holm` the same corrected for all rows of the table.
     """
     rows = []
     rewards = episodes.groupby(["benchmark", "task_id", "method"])["reward"].mean().unstack("method")
@@ -94,10 +96,12 @@ def comparison_table(episodes: pd.DataFrame, pairs=COMPARISONS, seed: int = 0, r
             if scored.empty:
                 continue
             found = paired_difference([part.to_numpy() for _, part in scored.groupby("benchmark")], seed, resamples)
+            p = paired_p(scored.to_numpy(), seed, resamples)
             rows.append({"benchmark": name, "method": method, "reference": reference, "tasks": found.tasks, "unpaired": len(of_chosen) - len(scored),
-                         "difference": found.mean, "low": found.low, "high": found.high, "resamples": resamples, "bootstrap_seed": seed})
-    columns = ["benchmark", "method", "reference", "tasks", "unpaired", "difference", "low", "high", "resamples", "bootstrap_seed"]
-    return pd.DataFrame(rows, columns=columns)
+                         "difference": found.mean, "low": found.low, "high": found.high, "gained": int((scored > 0).sum()), "lost": int((scored < 0).sum()),
+                         "p": p, "resamples": resamples, "bootstrap_seed": seed})
+    columns = ["benchmark", "method", "reference", "tasks", "unpaired", "difference", "low", "high", "gained", "lost", "p", "p_holm", "resamples", "bootstrap_seed"]
+    return pd.DataFrame(rows).assign(p_holm=lambda table: holm(table["p"])).reindex(columns=columns) if rows else pd.DataFrame(columns=columns)
 
 
 def count_tasks(tasks: list[Task]) -> pd.DataFrame:
