@@ -169,7 +169,7 @@ def make_reward_curve(run: Run) -> Path:
 
 def compact_table(folder: str | Path) -> str:
     """What `wr1 demo` prints, as Markdown, from `main.csv` and `comparisons.csv` of the folder alone: each method in each place."""
-    main, comparisons = (_read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
+    main, comparisons = (read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
     main = main[(main["split"] == "test") & (main["site"] == "all")]
     seeds_shown = {key: "pooled" if "pooled" in set(part["seed"]) else part["seed"].iloc[0] for key, part in main.groupby(["benchmark", "method"])}
     rates = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), METHOD_NAMES.get(row.method, row.method), row.successes, row.tasks, row.errors,
@@ -225,7 +225,8 @@ def _counts(rows: pd.DataFrame, seeds: int = 1) -> dict:
             "low": low, "high": high, "turns": scored["turns"].mean(), "reply_tokens": scored["reply_tokens"].sum() / max(1, scored["turns"].sum())}
 
 
-def _read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
+    """A table that `make_tables` wrote. Raises AnalysisError if it is missing."""
     if not path.is_file():
         raise AnalysisError(f"{path}: no such table; run the notebook 08_main_results with this profile first.")
     return pd.read_csv(path, dtype={"seed": str})
