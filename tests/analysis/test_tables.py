@@ -98,6 +98,11 @@ def test_twins_hold_the_very_digits_of_the_csv(folder):
     assert [[cell.strip().replace("\\_", "_") for cell in line] for line in ampersands] == cells
 
 
+def test_a_small_p_value_is_not_written_as_zero(tmp_path):
+    csv = tables.write_table(pd.DataFrame({"p": [0.0, 2.5e-9, 0.25, None]}), tmp_path / "t")
+    assert csv.read_text().split() == ["p", "0.000000", "2.50e-09", "0.250000", '""']
+
+
 def test_compact_table_is_made_from_the_csvs_alone(folder):
     settings = load_settings("smoke", results=str(folder.parent))
     assert tables.make_tables(settings) == folder

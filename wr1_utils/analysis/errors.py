@@ -5,6 +5,7 @@ are those of `CAUSES`, in that order; the first that holds names the cause. Epis
 """
 
 import re
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ CAUSES = {
 }
 REPEATS = 3
 INVALID_SHARE = 0.5
+WHY_LENGTH = 100  # characters of a reason in a table
 _NOT_THERE = ("invalid reply", "there is no element", "there is no tab")
 _FINISHED = {"", "done", "finished", "completed", "complete", "success", "ok", "task completed", "the task is done", "the task is completed"}
 _IMPOSSIBLE = re.compile(r"n/?a|none|unknown|impossible|(i )?(give|gave) up|not (possible|found|available)|(i )?(can ?not|can't|could not|unable to|am unable to)\b.*")
@@ -215,5 +217,5 @@ def _say(action: Action) -> str:
 
 
 def _one_cell(text: str) -> str:
-    """Without what would end a cell of a Markdown table."""
-    return " ".join(text.replace("|", "/").split())
+    """Short, and without what would end a cell of a Markdown table."""
+    return textwrap.shorten(text.replace("|", "/"), WHY_LENGTH, placeholder=" …")

@@ -136,7 +136,7 @@ def write_table(frame: pd.DataFrame, stem: str | Path) -> Path:
     """Write `<stem>.csv` and, with the very same digits, `<stem>.md` and `<stem>.tex`. Returns the CSV's path."""
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    text = frame.to_csv(index=False, float_format="%.6f", lineterminator="\n")
+    text = frame.to_csv(index=False, float_format=_digits, lineterminator="\n")
     cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     stem.with_suffix(".csv").write_text(text, encoding="utf-8")
     for suffix, form in ((".md", "pipe"), (".tex", "latex_booktabs")):
@@ -230,6 +230,11 @@ def read_table(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise AnalysisError(f"{path}: no such table; run the notebook 08_main_results with this profile first.")
     return pd.read_csv(path, dtype={"seed": str})
+
+
+def _digits(value: float) -> str:
+    """Six decimals; a p-value too small for them keeps three digits, so that it is not read as 0."""
+    return f"{value:.2e}" if 0 < abs(value) < 1e-4 else f"{value:.6f}"
 
 
 def _per_cent(value: float) -> str:
