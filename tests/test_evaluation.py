@@ -26,7 +26,7 @@ class Episodes:
     def __exit__(self, *_):
         pass
 
-    def run(self, tasks, policy, *, group, temperature, seed, run, progress):
+    def run(self, tasks, policy, *, group, temperature, seed, run, progress, beside):
         self.calls += 1
         if self.stop and self.calls == 2:
             raise KeyboardInterrupt

@@ -219,3 +219,33 @@ def test_a_policy_that_hangs_stops_the_run_and_says_so(tokenizer, monkeypatch):
 
     with pytest.raises(RuntimeError, match="parrot gave no reply"):
         asyncio.run(one())
+
+
+@pytest.mark.parametrize("wanted, kept", [("none", []), ("failures", ["enter-text"]), ("all", ["click-test-2", "enter-text"])])
+def test_pictures_are_kept_of_the_episodes_that_the_setting_names(rollout, settings, tokenizer, monkeypatch, tmp_path, wanted, kept):
+    """One a turn, beside the trajectory file, with the box of the element acted on."""
+    monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, rollout=dataclasses.replace(settings.rollout, screenshots=wanted)))
+    tasks = make_tasks("train", 1, ["click-test-2", "enter-text"])
+
+    def script(task, intent, observation, memory):
+        return click(next(e.id for e in observation.elements if e.label == "ONE")) if "click-test-2" in task.task_id else click(0)
+
+    played = rollout.play(tasks, script, "script", tokenizer, beside=tmp_path / "trajectories.parquet")
+    assert [t.status for t in played] == ["success", "turn_limit"]
+    assert [t.template for t in played if t.turns[0].screenshot] == kept
+    for trajectory in played:
+        for number, turn in enumerate(trajectory.turns, 1):
+            if trajectory.template in kept:
+                assert turn.screenshot == f"screenshots/trajectories/{trajectory.task_id}.{trajectory.group}.0.{number}.jpg"
+                assert (tmp_path / turn.screenshot).read_bytes().startswith(b"\xff\xd8") and turn.box[2] > 0
+    assert len(list(tmp_path.rglob("*.jpg"))) == sum(len(t.turns) for t in played if t.template in kept)
+
+
+def test_a_picture_that_cannot_be_taken_costs_nothing_but_itself(rollout, settings, tokenizer, monkeypatch, tmp_path):
+    async def fails(self, reply):
+        raise InfrastructureError("taking a screenshot took more than 5 s")
+
+    monkeypatch.setattr(rollout_module.Episode, "picture", fails)
+    monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, rollout=dataclasses.replace(settings.rollout, screenshots="all")))
+    done = rollout.demonstrate(make_tasks("train", 1, ["click-test-2"]), tokenizer, beside=tmp_path / "t.parquet")[0]
+    assert (done.status, done.turns[0].screenshot, done.turns[0].box) == ("success", "", None)

@@ -6,7 +6,7 @@ import nbformat
 import papermill
 import pytest
 
-from wr1_utils.runs import check_parameters, environment_stamp, find_run, notebook_settings, open_run, progress
+from wr1_utils.runs import check_parameters, environment_stamp, find_run, notebook_settings, open_run, outdated, progress
 from wr1_utils.settings import SettingsError, load_settings
 
 
@@ -172,3 +172,13 @@ def test_a_run_that_came_with_a_clone_is_not_taken_for_ones_own(tmp_path, capsys
     shutil.rmtree(tmp_path / "weights")
     assert not open_run(settings, "bc", "short").done
     assert "its weights are not here" in capsys.readouterr().out
+
+
+def test_pictures_are_no_reason_to_make_a_run_again(settings):
+    """They change nothing in a run's numbers, and runs from before there was the setting stay good."""
+    run = open_run(settings(), "eval", "bc")
+    written = (run.folder / "settings.toml").read_text()
+    assert 'screenshots = "none"' in written
+    (run.folder / "settings.toml").write_text(written.replace('screenshots = "none"', ""))
+    assert outdated(run, settings(**{"rollout.screenshots": "all"})) == ""
+    assert "rollout.retries was 1 and is 9" in outdated(run, settings(**{"rollout.retries": 9}))

@@ -1,6 +1,10 @@
 """What is written is read back, id for id; a file that is not one is refused with a reason."""
 
+from dataclasses import replace
+
 import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from wr1_utils.trajectory import Trajectory, TrajectoryError, Turn, describe, read_trajectories, write_trajectories
@@ -57,3 +61,14 @@ def test_only_scored_trajectories_are_members():
     assert example().valid and not example(reward=None).valid and not example(status="infrastructure", reward=None).valid
     assert example().reply_tokens == 4
     assert "link Go [0]" in describe(example()) and "no such element" in describe(example())
+
+
+def test_a_file_from_before_there_were_pictures_is_read(tmp_path):
+    """Turns then had neither `screenshot` nor `box`."""
+    kept = example(turns=[replace(example().turns[0], screenshot="screenshots/t/7.0.1.1.jpg", box=[1.0, 2.0, 3.0, 4.0])])
+    path = write_trajectories(tmp_path / "t.parquet", [kept])
+    assert read_trajectories(path) == [kept]
+    table = pq.read_table(path)
+    turns = [[{key: value for key, value in turn.items() if key not in ("screenshot", "box")} for turn in row] for row in table["turns"].to_pylist()]
+    pq.write_table(table.set_column(table.column_names.index("turns"), "turns", pa.array(turns)), path)
+    assert read_trajectories(path) == [example(turns=[example().turns[0]])]

@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · test · doctor · serve · bench`.
+"""The command line: `wr1 demo · run · tasks · test · doctor · serve · view · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -88,6 +88,19 @@ def serve(arguments) -> int:
         server.stop()
 
 
+def view(arguments) -> int:
+    """Write the page that shows a run's trajectories."""
+    from wr1_utils.analysis.viewer import write_view
+
+    if arguments.limit < 0:
+        raise SettingsError(f"--limit must be 0 (as many as fit) or more, not {arguments.limit}.")
+    made = write_view(arguments.run, arguments.limit)
+    print(f"{made.path}: {made.trajectories} trajectories, {made.path.stat().st_size / 1e6:.1f} MB; open it in any browser.")
+    if made.left_out:
+        print(made.left_out)
+    return 0
+
+
 def bench(arguments) -> int:
     """Measure the kit's speed and print the figures."""
     from wr1_utils import bench as measurements
@@ -123,6 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     add("doctor", doctor, "say what is there, what is missing and what to do about it")
     one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
     one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")
+    one = add("view", view, "write one HTML page that shows a run's trajectories turn by turn")
+    one.add_argument("run", metavar="RUN", help="the folder of a run, such as results/demo/eval-r1-s0, or a Parquet file of trajectories")
+    one.add_argument("--limit", type=int, default=0, metavar="N", help="show the first N trajectories (default: as many as fit in 48 MB)")
     one = add("bench", bench, "measure how fast the kit is on this machine, each figure beside its goal")
     one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation, miniwob or training (default: all)")
     one.add_argument("--json", action="store_true", help="print one object, name → {value, unit, n}, and nothing else")

@@ -35,8 +35,9 @@ def collect_demonstrations(settings: Settings) -> Run:
     started = time.monotonic()
     with Rollout(settings) as rollout:
         trajectories = rollout.demonstrate(
-            chosen, load_tokenizer(model_folder(settings, "base")), run=run.name, progress=progress("Demonstrations")
-        )
+            chosen, load_tokenizer(model_folder(settings, "base")), run=run.name, progress=progress("Demonstrations"),
+            beside=run.path("trajectories.parquet"),
+        )  # fmt: skip
     write_trajectories(run.path("trajectories.parquet"), trajectories)
     good = [t for t in trajectories if t.status == "success"]
     lengths = [len(turn.reply_ids) for t in good for turn in t.turns]

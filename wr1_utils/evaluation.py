@@ -60,7 +60,7 @@ def play_tasks(settings: Settings, run: Run, tasks: list[Task], policy: Policy, 
         for first in range(len(done) // group, len(tasks), size):
             new = rollout.run(
                 tasks[first : first + size], policy, group=group, temperature=temperature, seed=settings.seed, run=run.name,
-                progress=lambda n, _, note: show(group * first + n, group * len(tasks), note),
+                progress=lambda n, _, note: show(group * first + n, group * len(tasks), note), beside=run.path("trajectories.parquet"),
             )  # fmt: skip
             for trajectory in new:
                 trajectory.group += first

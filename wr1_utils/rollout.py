@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from wr1_utils.agent.experts import ExpertError
 from wr1_utils.agent.policy import Policy, Reply, Request
@@ -29,6 +31,7 @@ from wr1_utils.trajectory import Trajectory, Turn
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode, InfrastructureError
 from wr1_utils.web.loop import run as run_async
+from wr1_utils.web.picture import Picture
 
 POLICY_S = 1800.0  # limit of one batch of replies
 MIN_REPLY_TOKENS = 16  # with less room than this in the context, the episode ends as token_limit
@@ -88,8 +91,13 @@ class Rollout:
         seed: int = 0,
         run: str = "",
         progress: Callable[[int, int, str], None] | None = None,
+        beside: Path | None = None,
     ) -> list[Trajectory]:
-        """`group` episodes of each task, in the order of the tasks and members. temperature 0 = greedy."""
+        """`group` episodes of each task, in the order of the tasks and members. temperature 0 = greedy.
+
+        `beside` is the file that the trajectories will be written to: pictures of the episodes that `rollout.screenshots` asks for go
+        into the folder `screenshots/` beside it. Without it none are taken.
+        """
         batcher = _Batcher(policy, self.settings.rollout.batch_size)
 
         def writer(job: _Job) -> _Writer:
@@ -102,20 +110,21 @@ class Rollout:
 
         jobs = [_Job(task, number, member, seed) for number, task in enumerate(tasks) for member in range(group)]
         try:
-            return run_async(self._all(jobs, writer, policy.tokenizer, policy.name, run, progress))
+            return run_async(self._all(jobs, writer, policy.tokenizer, policy.name, run, progress, beside))
         finally:
             batcher.close()
 
     def demonstrate(
-        self, tasks: list[Task], tokenizer, *, run: str = "", progress: Callable[[int, int, str], None] | None = None
+        self, tasks: list[Task], tokenizer, *, run: str = "", progress: Callable[[int, int, str], None] | None = None,
+        beside: Path | None = None,
     ) -> list[Trajectory]:
         """One episode of each task by its scripted expert in `demos.style`, with the ids that `tokenizer` gives and no log-probs."""
         experts = {name: benchmark_expert(name, self.settings.demos.style) for name in {task.benchmark for task in tasks}}
-        return self.play(tasks, lambda task, *seen: experts[task.benchmark](task, *seen), "expert", tokenizer, run=run, progress=progress)
+        return self.play(tasks, lambda task, *seen: experts[task.benchmark](task, *seen), "expert", tokenizer, run=run, progress=progress, beside=beside)
 
     def play(
         self, tasks: list[Task], script: Callable[..., str], name: str, tokenizer, *, run: str = "",
-        progress: Callable[[int, int, str], None] | None = None,
+        progress: Callable[[int, int, str], None] | None = None, beside: Path | None = None,
     ) -> list[Trajectory]:
         """The same by any script, `script(task, intent, observation, memory) → reply`; `memory` is one episode's, {} at its start."""
 
@@ -131,9 +140,9 @@ class Rollout:
             return write
 
         jobs = [_Job(task, number, 0, 0) for number, task in enumerate(tasks)]
-        return run_async(self._all(jobs, writer, tokenizer, name, run, progress))
+        return run_async(self._all(jobs, writer, tokenizer, name, run, progress, beside))
 
-    async def _all(self, jobs, writer, tokenizer, policy_name, run, progress) -> list[Trajectory]:
+    async def _all(self, jobs, writer, tokenizer, policy_name, run, progress, beside) -> list[Trajectory]:
         """Runs every job, at most `rollout.episodes` at once; a fault of the kit stops all and is raised."""
         slots = asyncio.Semaphore(self.settings.rollout.episodes)
         done = 0
@@ -141,7 +150,7 @@ class Rollout:
         async def one(job: _Job) -> Trajectory:
             nonlocal done
             async with slots:
-                trajectory = await self._episode(job, writer(job), tokenizer, policy_name, run)
+                trajectory = await self._episode(job, writer(job), tokenizer, policy_name, run, beside)
             done += 1
             if progress:
                 progress(done, len(jobs), "")
@@ -154,8 +163,9 @@ class Rollout:
             raise faults.exceptions[0] from None
         return [task.result() for task in running]
 
-    async def _episode(self, job: _Job, write: _Writer, tokenizer, policy_name: str, run: str) -> Trajectory:
+    async def _episode(self, job: _Job, write: _Writer, tokenizer, policy_name: str, run: str, beside: Path | None) -> Trajectory:
         """One episode; an infrastructure fault is tried again `rollout.retries` times."""
+        wanted = self.settings.rollout.screenshots if beside else "none"
         for attempt in range(self.settings.rollout.retries + 1):
             trajectory = Trajectory(
                 run=run, task_id=job.task.task_id, benchmark=job.task.benchmark, site=job.task.site,
@@ -163,9 +173,10 @@ class Rollout:
                 group=job.group, member=job.member, seed=job.seed, policy=policy_name,
                 status="infrastructure", reward=None, answer=None, error="", seconds=0.0, scoring=self.places[job.task.benchmark].scoring,
             )  # fmt: skip
+            pictures: list[Picture | None] | None = None if wanted == "none" else []
             started = time.monotonic()
             try:
-                await self._attempt(job, write, tokenizer, trajectory)
+                await self._attempt(job, write, tokenizer, trajectory, pictures)
             except InfrastructureError as fault:
                 trajectory.status, trajectory.reward, trajectory.error = "infrastructure", None, str(fault)
             except ExpertError as fault:
@@ -173,10 +184,12 @@ class Rollout:
             trajectory.seconds = time.monotonic() - started
             if trajectory.status != "infrastructure":
                 break
+        if pictures and (wanted == "all" or trajectory.status != "success"):
+            save_pictures(beside, trajectory, pictures)
         return trajectory
 
-    async def _attempt(self, job: _Job, write: _Writer, tokenizer, trajectory: Trajectory) -> None:
-        """Plays one episode and fills in the trajectory. Raises InfrastructureError."""
+    async def _attempt(self, job: _Job, write: _Writer, tokenizer, trajectory: Trajectory, pictures: list[Picture | None] | None) -> None:
+        """Plays one episode and fills in the trajectory, and `pictures` with one a turn unless it is None. Raises InfrastructureError."""
         limits = self.settings.episode
         episode = Episode(self.browser, self.places[job.task.benchmark], job.task, job.seed, self.settings)
         status = ""
@@ -199,6 +212,8 @@ class Rollout:
                 started = time.monotonic()
                 reply = await write(observation, episode.intent, context, room, number)
                 seconds_model = time.monotonic() - started
+                if pictures is not None:
+                    pictures.append(await _picture(episode, reply.text))
                 result = await episode.step(reply.text)
                 trajectory.turns.append(
                     Turn(
@@ -222,6 +237,26 @@ class Rollout:
 
 
 _Writer = Callable[..., Awaitable[Reply]]
+
+
+async def _picture(episode: Episode, reply: str) -> Picture | None:
+    """None where none can be taken: it is for people, and whether the page is lost the step itself finds out."""
+    try:
+        return await episode.picture(reply)
+    except InfrastructureError:
+        return None
+
+
+def save_pictures(beside: Path, trajectory: Trajectory, pictures: list[Picture | None]) -> None:
+    """Write an episode's pictures, one a turn, to `screenshots/<file>/` beside the trajectory file, and name them in its turns."""
+    folder = beside.parent / "screenshots" / beside.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    episode = re.sub(r"[^\w.-]", "_", f"{trajectory.task_id}.{trajectory.group}.{trajectory.member}")
+    for number, (turn, picture) in enumerate(zip(trajectory.turns, pictures), 1):
+        if picture is not None:
+            file = folder / f"{episode}.{number}.jpg"
+            file.write_bytes(picture.jpeg)
+            turn.screenshot, turn.box = file.relative_to(beside.parent).as_posix(), None if picture.box is None else list(picture.box)
 
 
 class _Batcher:

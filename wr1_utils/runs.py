@@ -25,6 +25,7 @@ from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, nea
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
 _PLACES = ("results", "checkpoints", "browser", "sites")
 _LATER = {"demos": ("bc", "offline", "rl", "evaluation"), "bc": ("offline", "rl", "evaluation"), "rl": ("offline", "evaluation"), "offline": ("evaluation",)}
+_FOR_PEOPLE = ("rollout.screenshots",)  # nor on these; a run that is done is not made again for them
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
 
 
@@ -112,7 +113,7 @@ def find_run(settings: Settings, stage: str, variant: str = "", seed: int | None
 def relevant(stage: str, tree: dict) -> dict:
     """The settings (a tree as `to_dict` gives it) that the outcome of a stage depends on, by dotted name."""
     ignored = {*_PLACES, *_LATER.get(stage, ())}
-    return {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored}
+    return {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored and key not in _FOR_PEOPLE}
 
 
 def environment_stamp() -> dict:

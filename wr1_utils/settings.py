@@ -122,6 +122,7 @@ class RolloutSettings:
     episodes: int = 16  # in flight at once
     batch_size: int = 16  # contexts of one generation call
     retries: int = 1  # after an infrastructure fault
+    screenshots: Literal["none", "failures", "all"] = "none"  # which episodes keep a picture of each turn, for `wr1 view`
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ class Turn:
     """One observation and the reply to it.
 
     `context_ids` are the token ids the policy read, `reply_ids` those it wrote, `logprobs` one log-probability
-    (nats, at the sampling temperature) per reply token, empty for demonstrations.
+    (nats, at the sampling temperature) per reply token, empty for demonstrations. `screenshot` is a picture of the page
+    that was acted on, a path relative to the trajectory file's folder ("" = none), `box` where in it the element acted
+    on stands: x, y, width, height in its pixels (None: no element, or no picture).
     """
 
     url: str
@@ -42,6 +44,8 @@ class Turn:
     error: str
     seconds_model: float
     seconds_browser: float
+    screenshot: str = ""
+    box: list[float] | None = None
 
 
 @dataclass
@@ -100,6 +104,7 @@ _TURN = pa.struct(
         ("context_ids", pa.list_(pa.int32())), ("reply_ids", pa.list_(pa.int32())), ("logprobs", pa.list_(pa.float32())),
         ("reply", pa.string()), ("action", pa.string()), ("error", pa.string()),
         ("seconds_model", pa.float64()), ("seconds_browser", pa.float64()),
+        ("screenshot", pa.string()), ("box", pa.list_(pa.float64())),
     ]
 )  # fmt: skip
 SCHEMA = pa.schema(

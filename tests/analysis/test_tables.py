@@ -83,6 +83,8 @@ def test_comparisons_pair_tasks_and_leave_out_those_without_a_score(folder):
     r1 = row(table, benchmark="pocket", method="r1", reference="bc")
     assert (r1["tasks"], r1["unpaired"]) == (3, 1)
     assert r1["difference"] == pytest.approx(2 / 3) and r1["low"] == pytest.approx(0) and r1["high"] == 1
+    assert (r1["gained"], r1["lost"], r1["p"]) == (2, 0, 0.5)  # McNemar by hand: 2 / 2^2
+    assert row(table, benchmark="all", method="bc")["p_holm"] == 1 == table["p_holm"].max() and (table["p_holm"] >= table["p"]).all()
     both = row(table, benchmark="all", method="r1")
     assert both["tasks"] == 5 and both["difference"] == pytest.approx(3 / 5)
 
@@ -94,6 +96,11 @@ def test_twins_hold_the_very_digits_of_the_csv(folder):
     ampersands = [line.removesuffix(r"\\").split("&") for line in csv.with_suffix(".tex").read_text().splitlines() if "&" in line]
     assert pipes[:1] + pipes[2:] == cells
     assert [[cell.strip().replace("\\_", "_") for cell in line] for line in ampersands] == cells
+
+
+def test_a_small_p_value_is_not_written_as_zero(tmp_path):
+    csv = tables.write_table(pd.DataFrame({"p": [0.0, 2.5e-9, 0.25, None]}), tmp_path / "t")
+    assert csv.read_text().split() == ["p", "0.000000", "2.50e-09", "0.250000", '""']
 
 
 def test_compact_table_is_made_from_the_csvs_alone(folder):

@@ -36,7 +36,7 @@ class GuessingGame:
     def __exit__(self, *_):
         pass
 
-    def run(self, tasks, policy, *, group, temperature, seed, run):
+    def run(self, tasks, policy, *, group, temperature, seed, run, beside):
         self.calls += 1
         if self.calls == self.stop_after:
             raise KeyboardInterrupt

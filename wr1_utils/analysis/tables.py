@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from wr1_utils.analysis.stats import paired_difference, wilson
+from wr1_utils.analysis.stats import holm, paired_difference, paired_p, wilson
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import Run
 from wr1_utils.settings import ROOT, Settings, project_path
@@ -32,6 +32,11 @@ class AnalysisError(WR1Error, ValueError):
 # ---- evaluation runs -> frames ---------------------------------------------------------------------------------------------------
 
 
+def finished_evaluations(folder: str | Path) -> list[Path]:
+    """The folders of the finished evaluations, `eval-<method>-s<seed>`, in `folder` (`results/<profile>/`), by name."""
+    return [run for run in sorted(Path(folder).glob("eval-*")) if re.fullmatch(r"eval-\w+-s\d+", run.name) and (run / "summary.json").is_file()]
+
+
 def load_evaluations(folder: str | Path, methods: tuple[str, ...] = ()) -> pd.DataFrame:
     """One row a test episode of every finished evaluation in `folder` (`results/<profile>/`).
 
@@ -39,12 +44,11 @@ def load_evaluations(folder: str | Path, methods: tuple[str, ...] = ()) -> pd.Da
     Raises AnalysisError if there is no finished evaluation, or none of one of `methods`.
     """
     rows = []
-    for run in sorted(Path(folder).glob("eval-*")):
-        name = re.fullmatch(r"eval-(\w+)-s(\d+)", run.name)
-        if name and (run / "summary.json").is_file():
-            rows += [{"method": name[1], "seed": int(name[2]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
-                      "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
-                     for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
+    for run in finished_evaluations(folder):
+        _, method, seed = run.name.split("-")
+        rows += [{"method": method, "seed": int(seed[1:]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
+                  "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
+                 for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
     for method in methods:
         if method not in {row["method"] for row in rows}:
             raise AnalysisError(_run_first(folder, f" of {method}", f" and methods={method}"))
@@ -75,7 +79,9 @@ def main_table(episodes: pd.DataFrame) -> pd.DataFrame:
 def comparison_table(episodes: pd.DataFrame, pairs=COMPARISONS, seed: int = 0, resamples: int = 10_000) -> pd.DataFrame:
     """The rows of `comparisons.csv`: rate of method − rate of reference on the tasks both were scored on, for each benchmark and `all`.
 
-    A task's reward is its mean over seeds. `tasks` is the number of pairs, `unpaired` that of tasks left out because a side has no score.
+    A task's reward is its mean over seeds. `tasks` is the number of pairs, `unpaired` that of tasks left out because a side has no score,
+    `gained` and `lost` those that the method solves more often and less often than the reference. `p` is the paired test's (McNemar's for one
+    seed), `p_holm` the same corrected for all rows of the table.
     """
     rows = []
     rewards = episodes.groupby(["benchmark", "task_id", "method"])["reward"].mean().unstack("method")
@@ -90,10 +96,12 @@ def comparison_table(episodes: pd.DataFrame, pairs=COMPARISONS, seed: int = 0, r
             if scored.empty:
                 continue
             found = paired_difference([part.to_numpy() for _, part in scored.groupby("benchmark")], seed, resamples)
+            p = paired_p(scored.to_numpy(), seed, resamples)
             rows.append({"benchmark": name, "method": method, "reference": reference, "tasks": found.tasks, "unpaired": len(of_chosen) - len(scored),
-                         "difference": found.mean, "low": found.low, "high": found.high, "resamples": resamples, "bootstrap_seed": seed})
-    columns = ["benchmark", "method", "reference", "tasks", "unpaired", "difference", "low", "high", "resamples", "bootstrap_seed"]
-    return pd.DataFrame(rows, columns=columns)
+                         "difference": found.mean, "low": found.low, "high": found.high, "gained": int((scored > 0).sum()), "lost": int((scored < 0).sum()),
+                         "p": p, "resamples": resamples, "bootstrap_seed": seed})
+    columns = ["benchmark", "method", "reference", "tasks", "unpaired", "difference", "low", "high", "gained", "lost", "p", "p_holm", "resamples", "bootstrap_seed"]
+    return pd.DataFrame(rows).assign(p_holm=lambda table: holm(table["p"])).reindex(columns=columns) if rows else pd.DataFrame(columns=columns)
 
 
 def count_tasks(tasks: list[Task]) -> pd.DataFrame:
@@ -128,7 +136,7 @@ def write_table(frame: pd.DataFrame, stem: str | Path) -> Path:
     """Write `<stem>.csv` and, with the very same digits, `<stem>.md` and `<stem>.tex`. Returns the CSV's path."""
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    text = frame.to_csv(index=False, float_format="%.6f", lineterminator="\n")
+    text = frame.to_csv(index=False, float_format=_digits, lineterminator="\n")
     cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     stem.with_suffix(".csv").write_text(text, encoding="utf-8")
     for suffix, form in ((".md", "pipe"), (".tex", "latex_booktabs")):
@@ -161,7 +169,7 @@ def make_reward_curve(run: Run) -> Path:
 
 def compact_table(folder: str | Path) -> str:
     """What `wr1 demo` prints, as Markdown, from `main.csv` and `comparisons.csv` of the folder alone: each method in each place."""
-    main, comparisons = (_read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
+    main, comparisons = (read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
     main = main[(main["split"] == "test") & (main["site"] == "all")]
     seeds_shown = {key: "pooled" if "pooled" in set(part["seed"]) else part["seed"].iloc[0] for key, part in main.groupby(["benchmark", "method"])}
     rates = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), METHOD_NAMES.get(row.method, row.method), row.successes, row.tasks, row.errors,
@@ -217,10 +225,16 @@ def _counts(rows: pd.DataFrame, seeds: int = 1) -> dict:
             "low": low, "high": high, "turns": scored["turns"].mean(), "reply_tokens": scored["reply_tokens"].sum() / max(1, scored["turns"].sum())}
 
 
-def _read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
+    """A table that `make_tables` wrote. Raises AnalysisError if it is missing."""
     if not path.is_file():
         raise AnalysisError(f"{path}: no such table; run the notebook 08_main_results with this profile first.")
     return pd.read_csv(path, dtype={"seed": str})
+
+
+def _digits(value: float) -> str:
+    """Six decimals; a p-value too small for them keeps three digits, so that it is not read as 0."""
+    return f"{value:.2e}" if 0 < abs(value) < 1e-4 else f"{value:.6f}"
 
 
 def _per_cent(value: float) -> str:

@@ -152,11 +152,12 @@ class MGRPOTrainer(GRPOTrainer):
         rl, started = self.settings.rl, time.monotonic()
         tasks = self._tasks_of_step(step)
         self.show(step - 1, rl.steps, f"rolling out {rl.tasks_per_step} × {rl.group_size}")
+        file = self.run.path(f"rollouts/step-{step:04d}.parquet")
         trajectories = self.web.run(
             tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
-            seed=self.settings.seed * 1_000_003 + step, run=self.run.name,
+            seed=self.settings.seed * 1_000_003 + step, run=self.run.name, beside=file,
         )  # fmt: skip
-        write_trajectories(self.run.path(f"rollouts/step-{step:04d}.parquet"), trajectories)
+        write_trajectories(file, trajectories)
         self.refused = 0
         groups = [trajectories[i : i + rl.group_size] for i in range(0, len(trajectories), rl.group_size)]
         record_groups(self.run.path("groups.csv"), step, groups)

@@ -13,7 +13,7 @@ function kept(request) {  // the node behind an id of the latest observation
   return {...entry, place};
 }
 
-function locate(request) {  // the point to click, after scrolling it into view where needed
+function locate(request) {  // the point to click, after scrolling it into view where needed; around: the element's box, seen from there
   const found = kept(request);
   if (found.error) return found;
   let point = clickPoint(found.place, true);
@@ -27,7 +27,9 @@ function locate(request) {  // the point to click, after scrolling it into view 
     return {error: over ? `is covered by "${shortName(over)}"` : "cannot be reached on the page"};
   }
   if (isFile(found.node)) return {error: "opens a file dialog, and there are no files to choose from"};
-  return {...point, tag: found.node.tagName, type: found.node.type || "", role: found.role, readonly: Boolean(found.node.readOnly),
+  const rect = rectOf(found.place), [dx, dy] = frameOrigin(found.place.ownerDocument.defaultView);
+  const around = [rect.left + dx - point.x, rect.top + dy - point.y, rect.width, rect.height];
+  return {...point, around, tag: found.node.tagName, type: found.node.type || "", role: found.role, readonly: Boolean(found.node.readOnly),
     multiline: found.node.tagName === "TEXTAREA" || found.node.isContentEditable};
 }
 

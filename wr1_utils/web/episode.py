@@ -24,6 +24,7 @@ from wr1_utils.web.browser import Browser, InfrastructureError, first_line, limi
 from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
 from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
+from wr1_utils.web.picture import Picture, take_picture
 
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
@@ -193,6 +194,14 @@ class Episode:
         async with self.browser.active:
             return await limited(self._tab.page.screenshot(), self.limits.timeout_s, "taking a screenshot")
 
+    async def picture(self, reply: str) -> Picture:
+        """What the current tab shows and where the element stands that `reply` acts on, before the step. Raises InfrastructureError."""
+        if self._view is None:
+            raise RuntimeError("the episode has no page yet: call reset() before picture()")
+        action = parse_reply(reply, self.reply_style)
+        async with self.browser.active:
+            return await take_picture(self._hands(), action if isinstance(action, Action) else None)
+
     async def close(self) -> None:
         """Close the context and leave the world; never raises and never hangs."""
         context, visit, tabs = self._context, self._visit, self._tabs
@@ -240,11 +249,14 @@ class Episode:
             if action.action in ("Scroll Down", "Scroll Up"):
                 target = self._view.below if action.action == "Scroll Down" else self._view.above
                 self._anchored = None if target is None else self._realms[self._places[target][0]].frame
-            return await execute(Hands(self._tab.page, self._view, self._generation, self._realms, self._places), action)
+            return await execute(self._hands(), action)
         except InfrastructureError:
             if self._tab.gone == "closed":  # the action closed its own tab
                 return None
             raise
+
+    def _hands(self) -> Hands:
+        return Hands(self._tab.page, self._view, self._generation, self._realms, self._places)
 
     async def _go(self, back: bool) -> str | None:
         tab, seconds = self._tab, self.limits.timeout_s
