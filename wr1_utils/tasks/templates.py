@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from wr1_utils.sites import changes
 from wr1_utils.tasks.task import Task
 
 
@@ -44,6 +45,11 @@ def state(site: str, *checks: tuple[str, str, str]) -> dict:
     """After the end, on each (path, JavaScript expression, wanted text): the expression on the page at `path` gives that text."""
     return record("program_html", program_html=[
         {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"exact_match": wanted}} for path, locator, wanted in checks])
+
+
+def only_changed(**tables: tuple[int, int]) -> tuple[str, str, str]:
+    """A check for `state`: so many rows of these tables are (gone, new) since the beginning, and none of any other table."""
+    return changes.PATH, changes.LOCATOR, changes.as_text({table: count for table, count in tables.items() if count != (0, 0)})
 
 
 def make_tasks(templates: Iterable[Template], seed: int = 0, prefix: str = "pocket", without: Collection = ()) -> tuple[list[Task], list[Task]]:
