@@ -104,7 +104,8 @@ def _and_elsewhere_nothing(sites: tuple[str, ...], wanted: dict) -> dict:
 
 def _multi(name: str, sites: tuple[str, ...], phrasings: tuple[str, ...], fillings: Callable, evaluation: Callable[[dict], dict],
            train: int, test: int) -> Template:
-    return Template(f"multi_{name}", phrasings, fillings, lambda filling: _and_elsewhere_nothing(sites, evaluation(filling)), train, test, sites=sites, login="map" != sites[0] != "wikipedia")
+    return Template(f"multi_{name}", phrasings, fillings, lambda filling: _and_elsewhere_nothing(sites, evaluation(filling)), train, test, sites=sites,
+                    login="map" != sites[0] != "wikipedia")
 
 
 TEMPLATES = (

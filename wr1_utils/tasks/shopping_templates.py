@@ -116,9 +116,11 @@ def _tables_changed(shop: Shop, template: str, filling: dict) -> dict[str, tuple
         return {"cart": (len(shop.cart), 0), "orders": (0, 1), "order_items": (0, len(shop.cart) + 1), "products": (len(bought), len(bought))}
     if template == "remove_item":
         return {"cart" if filling["place"] == "cart" else "wishes": (1, 0)}
-    return {"cart_add": {"cart": (0, 1)}, "cart_add_quantity": {"cart": (0, 1)}, "cart_add_option": {"cart": (0, 1)}, "cart_add_two": {"cart": (0, 2)},
-            "cart_quantity": {"cart": (1, 1)}, "wish_add": {"wishes": (0, 1)}, "change_phone": {"customers": (1, 1)},
-            "newsletter_zip": {"customers": (1, 1)}, "write_review": {"all_reviews": (0, 1)}, "log_in": {}}[template]
+    return {
+        "cart_add": {"cart": (0, 1)}, "cart_add_quantity": {"cart": (0, 1)}, "cart_add_option": {"cart": (0, 1)}, "cart_add_two": {"cart": (0, 2)},
+        "cart_quantity": {"cart": (1, 1)}, "wish_add": {"wishes": (0, 1)}, "change_phone": {"customers": (1, 1)},
+        "newsletter_zip": {"customers": (1, 1)}, "write_review": {"all_reviews": (0, 1)}, "log_in": {},
+    }[template]
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------
