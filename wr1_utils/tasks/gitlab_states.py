@@ -1,7 +1,7 @@
 """The seed state of the Pocket Arena's site `gitlab` as records, and the evaluation records of what its tasks change.
 
 A change is compared with the whole issue and the list that it stands in, the whole merge request and its neighbours, all members, or
-whatever else of its kind could have been changed.
+whatever else of its kind could have been changed, and with how many rows of every table have changed.
 """
 
 import functools

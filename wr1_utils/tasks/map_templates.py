@@ -1,4 +1,5 @@
-"""The task templates of the Pocket Arena's sites `map` and `wikipedia`. A change of state is compared with all favorites and all notes."""
+"""The task templates of the Pocket Arena's sites `map` and `wikipedia`. A change of state is compared with all favorites and all
+notes, and nothing else of the map may have changed."""
 
 import functools
 import json

@@ -1,6 +1,7 @@
 """The task templates of the Pocket Arena's site `reddit`.
 
-A change of state is compared with the whole post and its comments, and with the listing that it could have changed beside it.
+A change of state is compared with the whole post and its comments, with the listing that it could have changed beside it, and with how many rows of
+every table have changed.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """What a task template of the Pocket Arena is, the evaluation records that templates write, and the tasks made from templates.
 
 A template has a name, one to three phrasings of its intent, all that can be filled in, and a function that gives WebArena's evaluation record for one
-filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole of what could have been changed (the cart, the
-account, the list of reviews …), so that doing more than was asked fails too.
+filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole record and with how many rows of every table of
+the site have changed (see `only_changed`), so that doing more than was asked fails too, wherever it was done.
 """
 
 import json
