@@ -5,6 +5,8 @@ import contextlib
 import dataclasses
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -249,3 +251,38 @@ def test_a_picture_that_cannot_be_taken_costs_nothing_but_itself(rollout, settin
     monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, rollout=dataclasses.replace(settings.rollout, screenshots="all")))
     done = rollout.demonstrate(make_tasks("train", 1, ["click-test-2"]), tokenizer, beside=tmp_path / "t.parquet")[0]
     assert (done.status, done.turns[0].screenshot, done.turns[0].box) == ("success", "", None)
+
+
+HUNG = """
+import threading
+from wr1_utils import rollout
+from wr1_utils.agent.policy import Request
+from wr1_utils.web.loop import run
+
+class Hung:
+    name = "hung"
+    def advance(self, new):
+        print("asked", flush=True)
+        threading.Event().wait()
+    def forget(self):
+        print("forgotten")
+
+rollout.STOP_S = 0.2
+batcher = rollout._Batcher(Hung(), 1)
+try:
+    run(batcher.reply(Request([1], 1, 1.0, 0)))
+finally:
+    batcher.close()
+"""
+
+
+def test_ctrl_c_ends_the_process_though_the_policy_hangs():
+    """Nobody waits for the thread of a policy that never answers, and nobody touches what that thread still uses."""
+    process = subprocess.Popen([sys.executable, "-c", HUNG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "asked\n"
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode != 0 and "KeyboardInterrupt" in error and "forgotten" not in out

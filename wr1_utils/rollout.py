@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import queue
 import re
+import threading
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +36,7 @@ from wr1_utils.web.loop import run as run_async
 from wr1_utils.web.picture import Picture
 
 POLICY_S = 1800.0  # limit of one batch of replies
+STOP_S = 10.0  # what a policy that is interrupted gets to end the batch that it is at
 MIN_REPLY_TOKENS = 16  # with less room than this in the context, the episode ends as token_limit
 
 
@@ -270,7 +273,7 @@ class _Batcher:
         self.in_progress = 0
         self.busy = False
         self.hung = False  # the policy's thread cannot be waited for
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="policy")
+        self.thread = _PolicyThread()
 
     async def reply(self, request: Request) -> Reply:
         key, self.asked = self.asked, self.asked + 1
@@ -282,13 +285,12 @@ class _Batcher:
         return await future
 
     async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
         try:
             while self.waiting or self.in_progress:
                 free = self.batch_size - self.in_progress
                 new, self.waiting = self.waiting[:free], self.waiting[free:]
                 self.in_progress += len(new)
-                answered = loop.run_in_executor(self.thread, self.policy.advance, new)
+                answered = asyncio.wrap_future(self.thread.call(self.policy.advance, new))
                 try:
                     replies = await asyncio.wait_for(answered, POLICY_S)
                 except TimeoutError:
@@ -314,6 +316,36 @@ class _Batcher:
             future.set_result(outcome)
 
     def close(self) -> None:
-        self.thread.shutdown(wait=not self.hung, cancel_futures=True)
-        if self.in_progress:
+        """Ends the policy's thread; one that does not end, because the policy hangs, is left behind with what it was doing."""
+        ended = self.thread.end(0 if self.hung else STOP_S)
+        if self.in_progress and ended:
             self.policy.forget()
+
+
+class _PolicyThread:
+    """Makes calls one after another in one thread, which never holds up the end of the process, as a pool's thread would."""
+
+    def __init__(self):
+        self.calls: queue.SimpleQueue = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._serve, name="policy", daemon=True)
+        self.thread.start()
+
+    def call(self, work: Callable, *arguments) -> Future:
+        outcome: Future = Future()
+        self.calls.put((outcome, work, arguments))
+        return outcome
+
+    def _serve(self) -> None:
+        while (call := self.calls.get()) is not None:
+            outcome, work, arguments = call
+            if outcome.set_running_or_notify_cancel():
+                try:
+                    outcome.set_result(work(*arguments))
+                except BaseException as fault:
+                    outcome.set_exception(fault)
+
+    def end(self, seconds: float) -> bool:
+        """Waits so long at most for the call that is being made; has it ended?"""
+        self.calls.put(None)
+        self.thread.join(seconds)
+        return not self.thread.is_alive()

@@ -44,6 +44,7 @@ def way(tmp_path_factory):
 def test_an_episode_by_hand_in_both_places(way):
     numbers = way[1]["00"]
     assert (numbers["missing"], numbers["shop_reward"], numbers["miniwob_reward"]) == (0, 0.0, 1.0)
+    assert numbers["pictures"] == 3 * 6
 
 
 def test_experts_solve_the_tasks_and_no_test_task_is_trained_on(way):

@@ -8,11 +8,13 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
+from wr1_utils.sites.changes import LOCATOR
 from wr1_utils.sites.server import SESSIONS, WORLD_HEADER, make_app, seeds
+from wr1_utils.sites.shopping_admin import STATUSES
 from wr1_utils.sites.shopping_admin_reports import SHORTCUTS
 from wr1_utils.sites.world import Worlds
 from wr1_utils.tasks import shopping_templates
-from wr1_utils.tasks.admin_templates import COUNT, FIGURES, FORM, ORDER, REVIEWS, TEMPLATES, seed_office
+from wr1_utils.tasks.admin_templates import FORM, ORDER, REVIEWS, TEMPLATES, seed_office
 from wr1_utils.tasks.templates import make_tasks
 
 TRAIN, TEST = make_tasks(TEMPLATES)
@@ -119,10 +121,8 @@ def read(html, locator):
     """What a locator finds, without a browser."""
     if locator == FORM:
         return read_form(html)
-    if locator == COUNT:
-        return text(re.search(r'<p id="count">(.*?)</p>', html)[1])
-    if locator == FIGURES:
-        return "; ".join(f"{line[2]}; {line[3]}" for line in lines(html))
+    if locator == LOCATOR:
+        return text(re.search(r'<p id="changes">(.*?)</p>', html)[1])
     if locator == REVIEWS:
         return "; ".join(" | ".join(line) for line in lines(html))
     assert locator == ORDER
@@ -185,7 +185,7 @@ ANSWERS = {                          # template → the answer that the pages gi
     "review_author": lambda o, f: only([line[1] for line in lines(of_record(o, "/products", f["product"], f["product"]))
                                         if line[2] == f["stars"][0]]),
     "nothing_found": lambda o, f: only({"N/A" if "0 found" in o(listing, q=f["thing"]) else "" for listing in LISTINGS}),
-    "count_orders": lambda o, f: read(o("/orders", **f), COUNT).split()[0],
+    "count_orders": lambda o, f: re.search(r'<p id="count">([0-9]+) found', o("/orders", **f))[1],
     "sales_report": lambda o, f: of_dates(o, "sales", *SHORTCUTS[f["period"].capitalize()])[-1][
         ("orders", "items", "revenue").index(f["figure"]) + 1],
     "stock_value": lambda o, f: only([line[("items", "value").index(f["figure"]) + 2] for line in lines(o("/reports/stock-figures"))
@@ -322,4 +322,32 @@ def test_a_second_record_changed_as_well_is_seen(office, name):
     CHANGES[name](office, filling)
     assert reached(office, task)
     OTHERS[name](office, filling, other)
+    assert not reached(office, task)
+
+
+def another_order(f):
+    """An order that has neither the status that the task's order has nor the one that it is to get, and a status that is neither of all these."""
+    statuses = {f.get("status"), seed_office().order(f["order"])["status"]} if "order" in f else set()
+    order = next(o for o in seed_office().orders if o["id"] != f.get("order") and o["status"] not in statuses | {"Canceled"})
+    return order["id"], next(status for status in STATUSES if status not in statuses | {order["status"]})
+
+
+ELSEWHERE = {                        # one change more, on a record that the task does not name
+    "an order between other statuses": lambda o, f: set_status(o, dict(zip(("order", "status"), another_order(f)))),
+    "a comment on an order": lambda o, f: o.post(f"/orders/{another_order(f)[0]}/comment", comment="Fine."),
+    "an order's address": lambda o, f: save_address(o, another_order(f)[0], street="1 Mill Road", city="Elmton", zip="11111"),
+    "a customer's phone": lambda o, f: save_customer(
+        o, next(c["name"] for c in seed_office().customers[1:] if c["name"] != f.get("customer")), phone="555-0001"),
+    "a review deleted": lambda o, f: o.post(f"/reviews/{next(r for r in seed_office().reviews if r['product_name'] != f.get('product'))['id']}/delete"),
+    "a product's price": lambda o, f: save_product(o, next(p["name"] for p in seed_office().products if p["name"] != f.get("product")), price="0.77"),
+}
+
+
+@pytest.mark.parametrize("beside", ELSEWHERE)
+@pytest.mark.parametrize("name", CHANGES)
+def test_one_change_more_elsewhere_is_seen(office, name, beside):
+    task = of(name)[0]
+    CHANGES[name](office, task.instantiation_dict)
+    assert reached(office, task)
+    ELSEWHERE[beside](office, task.instantiation_dict)
     assert not reached(office, task)

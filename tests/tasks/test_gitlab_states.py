@@ -249,6 +249,13 @@ CASES = {f"gitlab_{case.__name__}": case for case in (
     remove_member, edit_file, create, status, email, new_milestone)} | {"gitlab_request": one_request}
 
 
+def beside(f):
+    """A comment on an issue of a project that the task does not name."""
+    named = {f.get("project"), GIT.issue(f["issue"])[1]["name"] if "issue" in f else None}
+    there = next(p for p in GIT.named() if p["name"] not in named and p["issues"])
+    return f"{there['url']}/-/issues/{there['issues'][0]['iid']}/comment", {"text": "Hello"}
+
+
 def test_every_change_has_its_cases():
     assert set(CASES) == {name for name, task in TASKS.items() if task.eval["program_html"]}
 
@@ -259,7 +266,7 @@ def test_what_was_asked_for_and_nothing_else_scores(arena, browser, name):
     right, misses = CASES[name](task.instantiation_dict)
     assert score(arena, browser, task, right) == 1.0
     assert score(arena, browser, task, []) == 0.0
-    for miss in misses:
+    for miss in [*misses, [beside(task.instantiation_dict), *right]]:
         assert score(arena, browser, task, miss) == 0.0, miss
 
 

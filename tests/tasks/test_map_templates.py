@@ -196,9 +196,10 @@ def test_pages_to_open(client, task):
 # --- changes of state ------------------------------------------------------------------------------------------------------------
 
 def kept(client):
-    """What the two checks of a state look at, read without scripts."""
+    """What the three checks of a state look at, read without scripts."""
     favorites = re.findall(r'<tr data-item="([^"]*)"', client.get("/favorites").text)
-    return ["; ".join(favorites), "; ".join(f"{name}: {text}" for name, text in rows(client.get("/notes")))]
+    return ["; ".join(favorites), "; ".join(f"{name}: {text}" for name, text in rows(client.get("/notes"))),
+            re.search(r'id="changes">(.*?)<', client.get("/changed-records").text)[1]]
 
 
 def change(client, task):
@@ -227,11 +228,13 @@ STATES = sorted({task.intent_template_id for task in TRAIN + TEST if task.eval["
 @of(*STATES)
 def test_the_state_wanted_is_that_after_the_change_and_not_before(client, task):
     checks = task.eval["program_html"]
-    assert [check["url"] for check in checks] == ["__MAP__/favorites", "__MAP__/notes"]
+    assert [check["url"] for check in checks] == ["__MAP__/favorites", "__MAP__/notes", "__MAP__/changed-records"]
     texts = [check["required_contents"]["exact_match"] for check in checks]
     assert kept(client) != texts
     assert change(client, task).status_code == 200
     assert kept(client) == texts
+    client.post("/place/milford/home")
+    assert kept(client) != texts or task.instantiation_dict["place"] == "Milford"
 
 
 def test_the_lists_compared_stay_on_one_page():

@@ -126,4 +126,5 @@ def test_changes_want_what_the_pages_say(read):
         assert task.eval["program_html"][0]["required_contents"]["exact_match"].endswith(f"; {city(read, task.instantiation_dict['post'])}")
     for task in tasks_of("favorite", "town_favorite"):
         for check in task.eval["program_html"]:
-            assert read("map", check["url"].removeprefix("__MAP__"))
+            site, path = re.fullmatch("__([A-Z]+)__(/.*)", check["url"]).groups()
+            assert read(site.lower(), path)

@@ -106,6 +106,12 @@ def more(name, filling):
     return [(f"{address(post)}/save", {"save": str(int(not post["saved"]))})]
 
 
+def vote_elsewhere(name):
+    """A vote on another's comment on a post that the task does not name."""
+    comment = next(c for c in seed_forum().comments if c["author_name"] != "emma" and not c["mine"] and c["title"] != TASKS[name].instantiation_dict.get("post"))
+    return f"/comment/{comment['id']}/vote", {"vote": "up"}, "reddit"
+
+
 def others(name):
     """Another filling on another record, and near ones: one slot each is another's or another text."""
     filling, template = filled(name), TEMPLATES[name]
@@ -131,6 +137,7 @@ def test_just_what_was_asked_for(scores, name):
     misses = {
         "nothing": [], "undone": [*right, *undo(name, right, filling)], "one thing more": [*right, *more(name, filling)],
         "another record": forms(name, other), "another record too": [*right, *forms(name, other)],
+        **({"a vote elsewhere too": [*right, vote_elsewhere(name)]} if "reddit" in TASKS[name].sites else {}),
         **{f"nearly {miss}": forms(name, miss) for miss in near},
     }
     found = scores(task, right, *misses.values())

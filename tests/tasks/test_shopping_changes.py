@@ -138,7 +138,8 @@ CASES = {"cart_add": cart_add, "cart_add_quantity": cart_add_quantity, "cart_add
          "cart_quantity": cart_quantity_changed, "remove_item": remove_item, "place_order": place_order, "change_phone": change_phone,
          "newsletter_zip": newsletter_zip, "write_review": write_review}
 BESIDE = {"cart": ("/cart", add(PLAIN)), "wish": ("/wishlist", wish(next(p["name"] for p in SHOP.products if p["name"] not in SHOP.wishes))),
-          "account": ("/account", account(phone="555-0001"))}
+          "account": ("/account", account(phone="555-0001")),
+          "review": ("/review", review(SHOP.products[-1]["name"], 3, "Fine."))}       # of a product that no task here asks to review
 
 
 SEND = """([path, body]) => fetch(path, {method: "POST", body, headers: {"Content-Type": "application/x-www-form-urlencoded"}})"""
@@ -170,6 +171,7 @@ def log_in_score():
 
 
 def test_every_change_has_its_case():
+    assert TASKS["write_review"].instantiation_dict["product"] != SHOP.products[-1]["name"]
     assert set(CASES) == set(CHANGING) == {t.name for t in TEMPLATES if t.evaluation(t.fillings(random.Random(0))[0])["program_html"]} - {"log_in"}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from wr1_utils.errors import WR1Error
 from wr1_utils.sites import map as map_site
 from wr1_utils.sites import (
+    changes,
     gitlab,
     gitlab_base,
     gitlab_seed,
@@ -59,7 +60,10 @@ class SiteServerError(WR1Error):
 
 
 class _InWorld:
-    """Puts the world's database of `site` into ``request.state.db``, or refuses the request. Without the header the world is `usual`."""
+    """Puts the world's database of `site` into ``request.state.db``, or refuses the request. Without the header the world is `usual`.
+
+    The address `changes.PATH` of every site says what has changed in the world.
+    """
 
     def __init__(self, app: ASGIApp, site: str, worlds: Worlds, usual: str | None):
         self.app, self.worlds, self.usual = app, worlds, usual
@@ -70,11 +74,15 @@ class _InWorld:
         try:
             if key is None:
                 raise UnknownWorld
-            database = self.worlds.get(key).database(self.database)
+            world = self.worlds.get(key)
+            database = world.database(self.database)
         except UnknownWorld:
             reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
             response = PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
             await response(scope, receive, send)
+            return
+        if scope["path"] == changes.PATH:
+            await HTMLResponse(changes.as_page(world.changes(self.database)))(scope, receive, send)
             return
         scope.setdefault("state", {})["db"] = database
         await self.app(scope, receive, send)

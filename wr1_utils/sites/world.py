@@ -10,6 +10,8 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 
+from wr1_utils.sites.changes import changed_rows
+
 
 class UnknownWorld(KeyError):
     """No world has this key."""
@@ -33,6 +35,10 @@ class World:
             if site not in self._databases:
                 self._databases[site] = open_database(self._seeds[site])
             return self._databases[site]
+
+    def changes(self, site: str) -> dict[str, tuple[int, int]]:
+        """How many rows of each table of `site` are gone and new since this world was made. Raises UnknownWorld once it is discarded."""
+        return changed_rows(self.database(site), self._seeds[site])
 
     def close(self) -> None:
         with self._lock:

@@ -1,7 +1,7 @@
 """The task templates of the Pocket Arena's site `shopping_admin`.
 
-A change of state is compared with the whole record (order, product, customer, all reviews of a product) and, where there is a list of all
-such changes, with the number of its entries.
+A change of state is compared with the whole record (order, product, customer, all reviews of a product), and with the number of records that
+have changed in any table.
 """
 
 import datetime
@@ -29,14 +29,12 @@ from wr1_utils.sites.shopping_seed import (
     slug_of,
 )
 from wr1_utils.sites.world import open_database
-from wr1_utils.tasks.templates import Template, answer, state, url
+from wr1_utils.tasks.templates import Template, answer, only_changed, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 FORM = '[...document.querySelectorAll("form.card input, form.card select")].map(e => e.type == "checkbox" ? e.checked : e.value).join("; ")'
 ORDER = '[...document.querySelectorAll("table.facts td, tr.comment td")].map(e => e.innerText).join(" | ")'
 REVIEWS = '[...document.querySelectorAll("#tab-2 tr.item")].map(e => [...e.cells].map(c => c.textContent).join(" | ")).join("; ")'
-FIGURES = '[...document.querySelectorAll("tr.item")].map(e => e.cells[2].innerText + "; " + e.cells[3].innerText).join("; ")'
-COUNT = 'document.querySelector("#count").innerText'
 
 RANKS = ("most", "second most", "third most", "fourth most")
 PERIODS = tuple(label.lower() for label in SHORTCUTS)
@@ -73,10 +71,9 @@ class Office:
         items = sum(item["quantity"] for order in orders for item in order["items"])
         return {"orders": str(len(orders)), "items": str(items), "revenue": money(sum(order["cents"] for order in orders))}
 
-    def stock_figures(self, category: str, changed: dict | None = None) -> dict[str, str]:
-        """What the stock value report says of a category; `changed` stands for the product of its id."""
-        products = [changed if changed and product["id"] == changed["id"] else product for product in self.products
-                    if product["category_name"] == category]
+    def stock_figures(self, category: str) -> dict[str, str]:
+        """What the stock value report says of a category."""
+        products = [product for product in self.products if product["category_name"] == category]
         return {"items": str(sum(product["stock"] for product in products)),
                 "value": money(sum(product["stock"] * product["cents"] for product in products))}
 
@@ -130,48 +127,39 @@ def _all(*records: dict) -> dict:
 
 
 def _product_state(office: Office, name: str, **changes: str) -> dict:
-    """The product with these changes, how many are disabled, and items and value of each category: a change of another product changes those."""
+    """The product with these changes, and no other record changed."""
     product = office.product(name)
     values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
-    disabled = int(values["status"] == "Disabled")
-    changed = {**product, "cents": round(100 * float(values["price"])), "stock": int(values["stock"])}
-    figures = [cell for category in CATEGORIES for cell in office.stock_figures(category, changed).values()]
-    return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())),
-                 ("/products?status=Disabled", COUNT, f"{disabled} found"), ("/reports/stock-figures", FIGURES, "; ".join(figures)))
+    return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())), only_changed(products=(1, 1)))
 
 
 def _order_state(office: Office, number: int, comment: str = "", **changes: str) -> dict:
-    """The order after the changes and with a new comment, and as many orders as then have its status and the one that it had."""
+    """The order after the changes and with a new comment, and no other record changed but the stock of what a canceled order gives back."""
     before = office.order(number)
     order = {**before, **changes}
     shipping, address = f"{order['shipping']} {money(order['shipping_cents'])}", "{name}, {street}, {city} {zip}".format(**order)
     facts = [order["date"], order["source"], order["status"], order["customer_name"], shipping, address, money(order["cents"])]
     comments = [{"date": TODAY, "text": comment}] * bool(comment) + order["comments"]
     facts += [cell for line in comments for cell in (line["date"], line["text"])]
-    after = Counter(order["status"] if other is before else other["status"] for other in office.orders)
+    table, changed = "orders" if order["source"] == "Web" else "phone_orders", int(order != before)
+    restocked = len({item["product"] for item in order["items"]}) if order["status"] == "Canceled" != before["status"] else 0
     return state("shopping_admin", (f"/orders/{number}", ORDER, " | ".join(facts)),
-                 *((f"/orders?{urlencode({'status': status})}", COUNT, f"{after[status]} found")
-                   for status in dict.fromkeys((order["status"], before["status"]))))
+                 only_changed(**{table: (changed, changed)}, order_comments=(0, int(bool(comment))), products=(restocked, restocked)))
 
 
 def _review_state(office: Office, filling: dict, verdict: str) -> dict:
-    """All reviews of the product after the verdict on one, and as many reviews as then have each verdict."""
+    """All reviews of the product after the verdict on one, and no other record changed."""
     lines = [(r["id"], r["author"], r["stars"], r["text"], verdict if r["author"] == filling["author"] else r["status"])
              for r in office.reviews_of(filling["product"])]
-    judged = (filling["product"], filling["author"])
-    after = Counter(verdict if (r["product_name"], r["author"]) == judged else r["status"] for r in office.reviews)
     return state("shopping_admin", (f"/products/{slug_of(filling['product'])}", REVIEWS,
-                                    "; ".join(f"Review {' | '.join(map(str, line))}" for line in lines)),
-                 *((f"/reviews?{urlencode({'status': each})}", COUNT, f"{after[each]} found") for each in VERDICTS))
+                                    "; ".join(f"Review {' | '.join(map(str, line))}" for line in lines)), only_changed(all_reviews=(1, 1)))
 
 
 def _customer_state(office: Office, name: str, phone: str) -> dict:
-    """The customer with another phone, and nobody else who has it."""
+    """The customer with another phone, and no other record changed."""
     customer = {**office.customer(name), "phone": phone}
     fields = [customer[field] for field in ("name", "email", "street", "city", "zip", "phone")]
-    having = 1 + sum(other["phone"] == phone for other in office.customers if other["id"] != customer["id"])
-    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])),
-                 (f"/customers?{urlencode({'q': phone})}", COUNT, f"{having} found"))
+    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])), only_changed(customers=(1, 1)))
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 Seed 0 is on disk, `data/tasks/arena_train.json` and `arena_test.json`, as ``wr1 tasks make --seed 0 --to data/tasks`` writes them. The shop's tasks
 are a part of those of the benchmark `pocket`, training tasks of its training tasks and test tasks of its test tasks: nothing that either benchmark
-trains on is in the other's test. What they ask for is scored more tightly here: nothing else of the customer's state may have changed.
+trains on is in the other's test. What they ask for is scored more tightly here: nothing else of the shop's state may have changed.
 """
 
 from collections import Counter

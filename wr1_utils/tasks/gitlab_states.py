@@ -1,7 +1,7 @@
 """The seed state of the Pocket Arena's site `gitlab` as records, and the evaluation records of what its tasks change.
 
 A change is compared with the whole issue and the list that it stands in, the whole merge request and its neighbours, all members, or
-whatever else of its kind could have been changed.
+whatever else of its kind could have been changed, and with how many rows of every table have changed.
 """
 
 import functools
@@ -12,7 +12,7 @@ from wr1_utils.sites import gitlab_issues, gitlab_merges, gitlab_seed
 from wr1_utils.sites.gitlab_seed import ROLES, USER, slug_of
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, TODAY
 from wr1_utils.sites.world import open_database
-from wr1_utils.tasks.templates import state, url
+from wr1_utils.tasks.templates import only_changed, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 FACTS = '[...document.querySelectorAll("h1, #description, .facts td, tr.comment td")].map(e => e.innerText).join("; ")'
@@ -20,6 +20,8 @@ ROWS = '[...document.querySelectorAll("#count, .list td")].map(e => e.innerText)
 MEMBERS = '[...document.querySelectorAll("tr.member")].map(e => e.dataset.item).join("; ")'
 FIELDS = '[...document.querySelectorAll("form.card input")].map(e => e.value).join("; ")'
 EMAIL = '[...document.querySelectorAll(".facts td, #waiting")].map(e => e.innerText).join("; ")'
+MERGED = ("branches", "commits", "files", "merged_commits")          # tables that a merge changes, by as much as stands on its branch
+IN_PROJECT = ("branches", "changes", "commits", "files", "labels")    # tables that hold what a new project begins with
 STATES = {"opened": "Open", "merged": "Merged", "closed": "Closed"}
 
 
@@ -109,8 +111,14 @@ def other_members(git: Git, project: dict) -> list[str]:
 
 # --- parts of evaluation records -------------------------------------------------------------------------------------------------
 
-def _state(*checks: tuple[str, str, list]) -> dict:
-    return state("gitlab", *((path, locator, "; ".join(map(str, wanted))) for path, locator, wanted in checks))
+def _state(*checks: tuple[str, str, list], **changed) -> dict:
+    """What these pages show, and how many rows of each table are gone and new, as `only_changed` takes it."""
+    return state("gitlab", *((path, locator, "; ".join(map(str, wanted))) for path, locator, wanted in checks), only_changed(**changed))
+
+
+def _told(git: Git, person: str | None) -> tuple[int, int]:
+    """The rows of `todos` gone and new when something is assigned to this person: others than the user are told of it."""
+    return 0, int(person not in (None, git.user["name"]))
 
 
 def both(first: dict, second: dict) -> dict:
@@ -126,24 +134,26 @@ def _facts(record: dict, sign: str, *own: str) -> list:
             f"{record['author_name']}, {record['created']}", *own, *comments]
 
 
-def _issues_state(project: dict, issue: dict, issues: list[dict]) -> dict:
+def _issues_state(project: dict, issue: dict, issues: list[dict], /, **changed) -> dict:
     """The page of the issue, and the list of all open ones: number, title, labels, assignee."""
     facts = _facts(issue, "#", *(issue[field] or "None" for field in ("assignee_name", "label_names", "milestone_title", "due")))
     listed = sorted((i for i in issues if i["state"] == "opened"), key=lambda i: (i["title"], i["id"]))
     cells = [(f"#{i['iid']}", i["title"], i["label_names"] or "", i["assignee_name"] or "", i["created"]) for i in listed]
     pages = [(f"{project['url']}/-/issues?sort=title_asc&page={start // PAGE_SIZE + 1}", ROWS,
               [f"{len(listed)} issues", *sum(cells[start:start + PAGE_SIZE], ())]) for start in range(0, len(cells), PAGE_SIZE)]
-    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts), *pages)
+    return _state((f"{project['url']}/-/issues/{issue['iid']}", FACTS, facts), *pages, **changed)
 
 
 def issue_changed(git: Git, title: str, **changes) -> dict:
     """The issue with these fields changed, and nothing else."""
     issue, project = git.issue(title)
-    changed = {**issue, **changes}
-    return _issues_state(project, changed, [changed if i is issue else i for i in project["issues"]])
+    changed, own = {**issue, **changes}, int("assignee_name" in changes or "state" in changes)
+    return _issues_state(project, changed, [changed if i is issue else i for i in project["issues"]], issues=(own, own),
+                         todos=_told(git, changes.get("assignee_name")), issue_labels=(0, int("label_names" in changes)),
+                         comments=(0, int("comments" in changes)))
 
 
-def _merges_state(project: dict, merge: dict, merges: list[dict]) -> dict:
+def _merges_state(project: dict, merge: dict, merges: list[dict], /, **changed) -> dict:
     """The page of the merge request, the list of all, and the pages of the other open ones."""
     def page(one: dict) -> tuple[str, str, list]:
         facts = _facts(one, "!", f"{one['source']} into {one['target']}", one["assignee_name"] or "None", one["reviewer_name"] or "None",
@@ -153,20 +163,21 @@ def _merges_state(project: dict, merge: dict, merges: list[dict]) -> dict:
     cells = [(f"!{m['iid']}", m["title"], m["author_name"], m["state"], m["created"]) for m in sorted(merges, key=lambda m: -m["iid"])]
     rows = [f"{len(merges)} merge requests", *sum(cells[:PAGE_SIZE], ())]
     others = [page(other) for other in merges if other is not merge and other["state"] == "opened"]
-    return _state(page(merge), (f"{project['url']}/-/merge_requests?state=all", ROWS, rows), *others)
+    return _state(page(merge), (f"{project['url']}/-/merge_requests?state=all", ROWS, rows), *others, **changed)
 
 
 def merge_changed(git: Git, filling: dict, **changes) -> dict:
     """The open merge request with these fields changed, and nothing else."""
     project = git.project(filling["project"])
     merge = next(m for m in project["merges"] if m["title"] == filling["request"] and m["state"] == "opened")
-    changed = {**merge, **changes}
-    return _merges_state(project, changed, [changed if m is merge else m for m in project["merges"]])
+    changed, own = {**merge, **changes}, int("state" in changes)
+    return _merges_state(project, changed, [changed if m is merge else m for m in project["merges"]], merge_requests=(own, own),
+                         approvals=(0, int("approvals" in changes)), besides=MERGED if changed["state"] == "merged" else ())
 
 
-def _members_state(project: dict, members: list[dict]) -> dict:
+def _members_state(project: dict, members: list[dict], gone: int, new: int) -> dict:
     members = sorted(members, key=lambda m: (m["kind"] == "group", m["name"]))
-    return _state((f"{project['url']}/-/project_members", MEMBERS, [f"{m['username']}: {m['role']}" for m in members]))
+    return _state((f"{project['url']}/-/project_members", MEMBERS, [f"{m['username']}: {m['role']}" for m in members]), members=(gone, new))
 
 
 def _project_rows(projects: list[dict]) -> list:
@@ -180,13 +191,15 @@ def _own_project(git: Git, name: str, description: str, visibility: str, *source
     clone = [f"git@gitlab.localhost:{space}/{path}.git", f"http://gitlab.localhost/{space}/{path}.git"]
     made = {"space": space, "name": name, "visibility": visibility, "stars": 0}
     return _state((f"/{space}/{path}", FACTS, [name, description, f"{space}/{path}", visibility, 0, 0, *source, *clone]),
-                  (f"/{space}", ROWS, _project_rows([*(p for p in git.projects if p["space"] == space), made])))
+                  (f"/{space}", ROWS, _project_rows([*(p for p in git.projects if p["space"] == space), made])),
+                  projects=(0, 1), members=(0, 1), besides=IN_PROJECT)
 
 
 def starred(git: Git, name: str, starred: bool) -> dict:
     """The list of starred projects after one was starred, or its star removed."""
     projects = [{**p, "starred": starred, "stars": p["stars"] + (1 if starred else -1)} if p["name"] == name else p for p in git.projects]
-    return _state(("/dashboard/starred", ROWS, _project_rows([p for p in projects if p["starred"]])))
+    return _state(("/dashboard/starred", ROWS, _project_rows([p for p in projects if p["starred"]])),
+                  stars=(0, 1) if starred else (1, 0))
 
 
 # --- what the tasks change -------------------------------------------------------------------------------------------------------
@@ -197,7 +210,8 @@ def new_issue(git: Git, filling: dict) -> dict:
     issue = {"id": 10_000, "iid": len(project["issues"]) + 1, "title": filling["title"], "description": "", "state": "opened",
              "author_name": git.user["name"], "created": TODAY, "assignee_name": filling["person"], "label_names": filling["label"],
              "milestone_title": "", "due": filling["date"], "comments": []}
-    return _issues_state(project, issue, [*project["issues"], issue])
+    return _issues_state(project, issue, [*project["issues"], issue], issues=(0, 1), issue_labels=(0, 1),
+                         todos=_told(git, filling["person"]))
 
 
 def add_label(git: Git, filling: dict) -> dict:
@@ -225,26 +239,27 @@ def new_request(git: Git, filling: dict) -> dict:
     merge = {"iid": len(project["merges"]) + 1, "title": filling["title"], "description": "", "state": "opened",
              "source": filling["branch"], "target": "main", "author_name": git.user["name"], "created": TODAY, "assignee_name": None,
              "reviewer_name": filling["person"], "approvals": [], "comments": []}
-    return _merges_state(project, merge, [*project["merges"], merge])
+    return _merges_state(project, merge, [*project["merges"], merge], merge_requests=(0, 1),
+                         todos=_told(git, filling["person"]))
 
 
 def invite(git: Git, filling: dict) -> dict:
     """One member more."""
     project, name = git.project(filling["project"]), filling["person"]
     member = {"kind": "project", "role": filling["role"], "name": name, "username": git.people[name]}
-    return _members_state(project, [*project["members"], member])
+    return _members_state(project, [*project["members"], member], 0, 1)
 
 
 def change_role(git: Git, filling: dict) -> dict:
     """The same members, one with another role."""
     project = git.project(filling["project"])
-    return _members_state(project, [{**m, "role": filling["role"]} if m["name"] == filling["person"] else m for m in project["members"]])
+    return _members_state(project, [{**m, "role": filling["role"]} if m["name"] == filling["person"] else m for m in project["members"]], 1, 1)
 
 
 def remove_member(git: Git, filling: dict) -> dict:
     """One member less."""
     project = git.project(filling["project"])
-    return _members_state(project, [m for m in project["members"] if m["name"] != filling["person"]])
+    return _members_state(project, [m for m in project["members"] if m["name"] != filling["person"]], 1, 0)
 
 
 def edit_file(git: Git, filling: dict) -> dict:
@@ -253,7 +268,8 @@ def edit_file(git: Git, filling: dict) -> dict:
     commits = [{"title": filling["message"], "name": git.user["name"], "date": TODAY}, *on_main(project)]
     cells = [cell for commit in commits[:PAGE_SIZE] for cell in (commit["title"], commit["name"], commit["date"])]
     return _state((f"{project['url']}/-/blob/main/VERSION", ROWS, [1, filling["version"]]),
-                  (f"{project['url']}/-/commits/main", ROWS, [f"{len(commits)} commits", *cells]))
+                  (f"{project['url']}/-/commits/main", ROWS, [f"{len(commits)} commits", *cells]),
+                  files=(1, 1), commits=(0, 1), changes=(0, 1))
 
 
 def create(git: Git, filling: dict) -> dict:
@@ -262,7 +278,7 @@ def create(git: Git, filling: dict) -> dict:
     if filling["kind"] == "project":
         return _own_project(git, name, "", visibility)
     return _state((f"/{slug_of(name)}", FACTS, [name, "", slug_of(name), visibility]),
-                  ("/dashboard/groups", ROWS, sorted([*git.groups, f"{name}; Owner"])))
+                  ("/dashboard/groups", ROWS, sorted([*git.groups, f"{name}; Owner"])), groups=(0, 1), members=(0, 1))
 
 
 def new_milestone(git: Git, filling: dict) -> dict:
@@ -271,7 +287,7 @@ def new_milestone(git: Git, filling: dict) -> dict:
     made = {"title": filling["title"], "due": filling["date"], "state": "active", "every": 0, "closed": 0}
     cells = [(m["title"], m["due"], m["state"], f"{m['closed']} of {m['every']}")
              for m in sorted([*project["milestones"], made], key=lambda m: m["due"])]
-    return _state((f"{project['url']}/-/milestones", ROWS, list(sum(cells, ()))))
+    return _state((f"{project['url']}/-/milestones", ROWS, list(sum(cells, ()))), milestones=(0, 1))
 
 
 def fork(git: Git, filling: dict) -> dict:
@@ -283,13 +299,13 @@ def fork(git: Git, filling: dict) -> dict:
 
 def status(git: Git, filling: dict) -> dict:
     """The profile with another status message."""
-    return _state(("/profile", FIELDS, [git.user["name"], filling["status"], git.user["bio"], git.user["location"]]))
+    return _state(("/profile", FIELDS, [git.user["name"], filling["status"], git.user["bio"], git.user["location"]]), users=(1, 1))
 
 
 def new_email(git: Git, filling: dict) -> dict:
     """The profile with another email, whose page is also where the episode must end."""
     done = _state(("/profile/email", EMAIL, [filling["email"]]),
-                  ("/profile", FIELDS, [git.user[field] for field in ("name", "status", "bio", "location")]))
+                  ("/profile", FIELDS, [git.user[field] for field in ("name", "status", "bio", "location")]), users=(1, 1))
     return both(done, url("gitlab", "/profile/email"))
 
 

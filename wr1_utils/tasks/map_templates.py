@@ -1,4 +1,5 @@
-"""The task templates of the Pocket Arena's sites `map` and `wikipedia`. A change of state is compared with all favorites and all notes."""
+"""The task templates of the Pocket Arena's sites `map` and `wikipedia`. A change of state is compared with all favorites and all
+notes, and nothing else of the map may have changed."""
 
 import functools
 import json
@@ -16,7 +17,7 @@ from wr1_utils.sites.map_seed import WIKI_ONLY
 from wr1_utils.sites.wikipedia import CHANGES_AT_ONCE
 from wr1_utils.sites.wikipedia_seed import slug_of
 from wr1_utils.sites.world import open_database
-from wr1_utils.tasks.templates import Template, answer, record, state, url
+from wr1_utils.tasks.templates import Template, answer, only_changed, record, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 FAVORITES = '[...document.querySelectorAll("tr[data-item]")].map(e => e.dataset.item).join("; ")'
@@ -78,10 +79,14 @@ def seed_land() -> Land:
 
 # --- evaluation records ----------------------------------------------------------------------------------------------------------
 
-def _kept(favorites: list[str] | tuple[str, ...], notes: dict[str, str]) -> dict:
-    """These are all favorites and all notes."""
-    return state("map", ("/favorites", FAVORITES, "; ".join(favorites)),
-                 ("/notes", NOTES, "; ".join(f"{name}: {text}" for name, text in sorted(notes.items()))))
+def _kept(favorites: list[str] | tuple[str, ...], notes: dict[str, str], home: str = "") -> dict:
+    """These are all favorites and all notes, `home` is the user's home, and nothing else of the map has changed."""
+    land = seed_land()
+    before, after = set(land.notes.items()), set(notes.items())
+    only = only_changed(favorites=(len(set(land.favorites) - set(favorites)), len(set(favorites) - set(land.favorites))),
+                        notes=(len(before - after), len(after - before)), homes=(0, int(bool(home))))
+    return state("map", ("/favorites", FAVORITES, "; ".join([*[f"Home: {home}"] * bool(home), *favorites])),
+                 ("/notes", NOTES, "; ".join(f"{name}: {text}" for name, text in sorted(notes.items()))), only)
 
 
 def _favored(land: Land, place: str) -> dict:
@@ -319,7 +324,7 @@ TEMPLATES = (
     # changes of state
     # needed: Right Click (nothing but the menu that it opens sets a home)
     _map("map_home", ("Make {{place}} my home and show my favorites.", "Set {{place}} as my home and show my favorites."), _places,
-         lambda land, f: _both(_kept([f"Home: {f['place']}", *land.favorites], land.notes), url("map", "/favorites")), 4, 1),
+         lambda land, f: _both(_kept(land.favorites, land.notes, f["place"]), url("map", "/favorites")), 4, 1),
     _map("map_favorite", ("Add {{place}} to my favorites.", "Make {{place}} a favorite."), _new_favorites,
          lambda land, f: _favored(land, f["place"]), 4, 0),
     _map("map_unfavorite", ("Remove {{place}} from my favorites.",), lambda land, rng: [{"place": name} for name in land.favorites],

@@ -14,7 +14,7 @@ from wr1_utils.sites.world import open_database
 from wr1_utils.tasks import reddit_templates
 from wr1_utils.tasks.reddit_state import seed_forum
 from wr1_utils.tasks.shopping_templates import seed_shop
-from wr1_utils.tasks.templates import Template, answer, state, url
+from wr1_utils.tasks.templates import Template, answer, only_changed, state, url
 
 FAVORITES = '[...document.querySelectorAll("tr[data-item]")].map(e => e.dataset.item).join("; ")'
 NOTES = '[...document.querySelectorAll("tr[data-item]")].map(e => [...e.cells].map(c => c.innerText).join(" | ")).join("; ")'
@@ -52,7 +52,7 @@ def _town(post: str) -> str:
 
 def _favorite_added(place: str) -> dict:
     notes = [f"{name} | {text}" for name, text in sorted(map_seed.NOTES.items())]
-    return state("map", ("/favorites", FAVORITES, "; ".join([*map_seed.FAVORITES, place])), ("/notes", NOTES, "; ".join(notes)))
+    return state("map", ("/favorites", FAVORITES, "; ".join([*map_seed.FAVORITES, place])), ("/notes", NOTES, "; ".join(notes)), only_changed(favorites=(0, 1)))
 
 
 def _commented(post: str, text: str) -> dict:
@@ -95,9 +95,17 @@ def _starred_comments(rng):
     return [{"project": rng.choice(projects), **filling} for filling in _post_fillings(rng)]
 
 
+def _and_elsewhere_nothing(sites: tuple[str, ...], wanted: dict) -> dict:
+    """The record, and for a change of state on one site that nothing has changed on the others of the task."""
+    changed = {check["url"].split("__")[1].lower() for check in wanted["program_html"]}
+    more = [check for site in sites if changed and site not in changed for check in state(site, only_changed())["program_html"]]
+    return {**wanted, "program_html": wanted["program_html"] + more}
+
+
 def _multi(name: str, sites: tuple[str, ...], phrasings: tuple[str, ...], fillings: Callable, evaluation: Callable[[dict], dict],
            train: int, test: int) -> Template:
-    return Template(f"multi_{name}", phrasings, fillings, evaluation, train, test, sites=sites, login="map" != sites[0] != "wikipedia")
+    return Template(f"multi_{name}", phrasings, fillings, lambda filling: _and_elsewhere_nothing(sites, evaluation(filling)), train, test, sites=sites,
+                    login="map" != sites[0] != "wikipedia")
 
 
 TEMPLATES = (

@@ -11,7 +11,7 @@ from wr1_utils.sites.reddit_seed import USER, USER_NAME
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, TODAY
 from wr1_utils.sites.world import open_database
-from wr1_utils.tasks.templates import state, url
+from wr1_utils.tasks.templates import only_changed, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 ROWS = '[...document.querySelectorAll("table.list tr")].slice(1).map(r => [...r.cells].map(c => c.innerText).join(" | ")).join("; ")'
@@ -32,7 +32,7 @@ class Forum:
     """The seed state of the forum, as lists of records; the user's own marks on posts and comments are in `mine` and `saved`."""
     forums: tuple[dict, ...]         # with `members` and `subscribed`
     posts: tuple[dict, ...]          # with `score`, `comments` (their number), `mine` (the user's vote) and `saved`
-    comments: tuple[dict, ...]       # with `score`, `depth`, `answers` (whom), `replies` (their number) and `mine`
+    comments: tuple[dict, ...]       # with `score`, `depth`, `answers` (whom), `replies` and `votes` (their numbers) and `mine`
     users: tuple[dict, ...]
     messages: tuple[dict, ...]       # to the user
     front: tuple[str, ...]           # titles on the first page
@@ -80,7 +80,8 @@ def seed_forum() -> Forum:
     for post in posts:
         post.update(mine=votes.get(post["id"], 0), saved=post["title"] in saves)
     comments = records("SELECT c.*, u.name AS author_name, a.name AS answers, p.title, coalesce(v.value, 0) AS mine, "
-                       f"(SELECT count(*) FROM comments WHERE parent = c.id) AS replies, {COMMENT_SCORE} FROM comments c "
+                       "(SELECT count(*) FROM comments WHERE parent = c.id) AS replies, "
+                       f"(SELECT count(*) FROM comment_votes WHERE item = c.id) AS votes, {COMMENT_SCORE} FROM comments c "
                        "JOIN posts p ON p.id = c.post JOIN users u ON u.id = c.author LEFT JOIN comments b ON b.id = c.parent "
                        "LEFT JOIN users a ON a.id = b.author LEFT JOIN comment_votes v ON v.item = c.id AND v.user = ? ORDER BY c.id", USER)
     depths: dict[int, int] = {}
@@ -102,8 +103,9 @@ def seed_forum() -> Forum:
 Check = tuple[str, str, str]                   # path, JavaScript, wanted text
 
 
-def changed(*checks: list[Check]) -> dict:
-    return state("reddit", *(check for several in checks for check in several))
+def changed(*checks: list[Check], **tables: tuple[int, int]) -> dict:
+    """All of these checks, and that so many rows of these tables (gone, new) and no others have changed."""
+    return state("reddit", *(check for several in checks for check in several), only_changed(**tables))
 
 
 def at(path: str, record: dict) -> dict:
@@ -153,12 +155,6 @@ def _posts_row(post: dict, beside: str) -> str:
     return f"{post['score']} | {post['title']} | {post[beside]} | {post['comments']}"
 
 
-def listed(forum: Forum, changed: dict) -> list[Check]:
-    """All posts of all forums with their points, `changed` for the one that it was."""
-    posts = [changed if post["id"] == changed["id"] else post for post in reversed(forum.posts)]
-    return _rows("/?sort=new", [_posts_row(post, "forum_name") for post in posts])
-
-
 def own_posts(forum: Forum, *new: dict) -> list[Check]:
     own = [*(post for post in forum.posts if post["author"] == USER), *new]
     return _rows(f"/user/{USER_NAME}", [_posts_row(post, "forum_name") for post in reversed(own)])
@@ -185,8 +181,9 @@ def chatted(forum: Forum, name: str, *sent: str, draft: str = "") -> dict:
     counts = {**{other: len(chat) for other, chat in forum.chats.items()}, name: len(lines)}
     drafts = {**forum.drafts, name: draft}
     rows = [f"{other} | {counts[other]} | {beginning(drafts.get(other, ''))}" for other in sorted(counts)]
-    return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows))
+    had = int(name in forum.drafts)
+    return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows), chat_lines=(0, len(sent)), drafts=(had, int(bool(draft))))
 
 
 def sent(text: str, to: str) -> dict:
-    return changed([("/inbox/sent", ROWS, f" | {text} | {to} | {TODAY}")])
+    return changed([("/inbox/sent", ROWS, f" | {text} | {to} | {TODAY}")], messages=(0, 1))

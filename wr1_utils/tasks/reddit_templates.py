@@ -1,6 +1,7 @@
 """The task templates of the Pocket Arena's site `reddit`.
 
-A change of state is compared with the whole post and its comments, and with the listing that it could have changed beside it.
+A change of state is compared with the whole post and its comments, with the listing that it could have changed beside it, and with how many rows of
+every table have changed.
 """
 
 from collections.abc import Callable
@@ -110,20 +111,22 @@ def _city(forum: Forum, post: dict) -> dict:
 
 
 def _subscribed(forum: Forum, filling: dict) -> dict:
-    return checks.changed(checks.forum_list(forum, **{filling["forum"]: filling["action"] == "Subscribe to"}))
+    joining = filling["action"] == "Subscribe to"
+    return checks.changed(checks.forum_list(forum, **{filling["forum"]: joining}), subscriptions=(int(not joining), int(joining)))
 
 
 def _vote(forum: Forum, filling: dict) -> dict:
     post = forum.post(filling["post"])
     mine = {"Upvote": 1, "Downvote": -1}.get(filling["action"], 0)
     changed = {**post, "mine": mine, "score": post["score"] + mine - post["mine"]}
-    return checks.changed(checks.whole_post(changed, forum.comments_on(post)), checks.listed(forum, changed))
+    return checks.changed(checks.whole_post(changed, forum.comments_on(post)), post_votes=(abs(post["mine"]), abs(mine)))
 
 
 def _marked(forum: Forum, filling: dict) -> dict:
     post, saving = forum.post(filling["post"]), filling["action"] == "Save"
     titles = [post["title"], *forum.saves] if saving else [title for title in forum.saves if title != post["title"]]
-    return checks.changed(checks.whole_post({**post, "saved": saving}, forum.comments_on(post)), checks.saves(titles, forum))
+    return checks.changed(checks.whole_post({**post, "saved": saving}, forum.comments_on(post)), checks.saves(titles, forum),
+                          saves=(int(not saving), int(saving)))
 
 
 def said(forum: Forum, filling: dict) -> dict:
@@ -133,7 +136,7 @@ def said(forum: Forum, filling: dict) -> dict:
     parent = next((c for c in comments if c["author_name"] == filling.get("user")), None)
     new = {"id": len(forum.comments) + 1, "author": USER, "author_name": USER_NAME, "score": 0, "date": TODAY, "text": filling["text"],
            "title": post["title"], "depth": parent["depth"] + 1 if parent else 0, "answers": filling.get("user"), "mine": 0}
-    return checks.changed(checks.whole_post(post, [*comments, new]), checks.own_comments(forum, lambda own: [*own, new]))
+    return checks.changed(checks.whole_post(post, [*comments, new]), checks.own_comments(forum, lambda own: [*own, new]), comments=(0, 1))
 
 
 def _own_comment_changed(forum: Forum, filling: dict) -> dict:
@@ -144,30 +147,39 @@ def _own_comment_changed(forum: Forum, filling: dict) -> dict:
     def change(comments: list[dict]) -> list[dict]:
         return [kept for c in comments for kept in (new if c["id"] == mine["id"] else [c])]
 
-    return checks.changed(checks.whole_post(post, change(forum.comments_on(post))), checks.own_comments(forum, change))
+    return checks.changed(checks.whole_post(post, change(forum.comments_on(post))), checks.own_comments(forum, change),
+                          comments=(1, len(new)), comment_votes=(0 if new else mine["votes"], 0))
 
 
 def _bio(forum: Forum, filling: dict) -> dict:
     user = forum.user(USER_NAME)
     account = "; ".join([user["email"], *(str(bool(user[switch])).lower() for switch in ("notify", "hide_votes"))])
-    return checks.changed([(f"/user/{USER_NAME}", checks.BIO, filling["text"]), ("/settings", checks.ACCOUNT, account)])
+    return checks.changed([(f"/user/{USER_NAME}", checks.BIO, filling["text"]), ("/settings", checks.ACCOUNT, account)], users=(1, 1))
+
+
+def _new_post_checks(forum: Forum, filling: dict) -> list[checks.Check]:
+    post = {"id": len(forum.posts) + 1, "author": USER, "forum_name": filling["forum"], "title": filling["title"], "body": filling["body"],
+            "link": "", "score": 0, "comments": 0, "mine": 0, "saved": False}
+    return [*checks.whole_post(post, []), *checks.own_posts(forum, post)]
 
 
 def _new_post(forum: Forum, filling: dict) -> dict:
-    post = {"id": len(forum.posts) + 1, "author": USER, "forum_name": filling["forum"], "title": filling["title"], "body": filling["body"],
-            "link": "", "score": 0, "comments": 0, "mine": 0, "saved": False}
-    return checks.changed(checks.whole_post(post, []), checks.own_posts(forum, post))
+    return checks.changed(_new_post_checks(forum, filling), posts=(0, 1))
+
+
+def _new_forum_checks(forum: Forum, filling: dict) -> list[checks.Check]:
+    new = {"name": filling["name"], "members": 1, "posts": int("title" in filling), "subscribed": 1}
+    page = f"{new['name']}; {filling['description']}; 1 member; Unsubscribe"
+    return [(f"/f/{new['name']}", checks.FORUM, page), *checks.forum_list(forum, new)]
 
 
 def _new_forum(forum: Forum, filling: dict) -> dict:
-    new = {"name": filling["name"], "members": 1, "posts": int("title" in filling), "subscribed": 1}
-    page = f"{new['name']}; {filling['description']}; 1 member; Unsubscribe"
-    return checks.changed([(f"/f/{new['name']}", checks.FORUM, page)], checks.forum_list(forum, new))
+    return checks.changed(_new_forum_checks(forum, filling), forums=(0, 1), subscriptions=(0, 1))
 
 
 def _new_forum_with_post(forum: Forum, filling: dict) -> dict:
-    record, post = _new_forum(forum, filling), _new_post(forum, {**filling, "forum": filling["name"]})
-    return {**record, "program_html": record["program_html"] + post["program_html"]}
+    post = _new_post_checks(forum, {**filling, "forum": filling["name"]})
+    return checks.changed(_new_forum_checks(forum, filling), post, forums=(0, 1), subscriptions=(0, 1), posts=(0, 1))
 
 
 def _save_newest(forum: Forum, filling: dict) -> dict:

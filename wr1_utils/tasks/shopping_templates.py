@@ -11,7 +11,7 @@ from wr1_utils.sites.shopping import SORTS
 from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, UNUSED_LOOKS, money, slug_of
 from wr1_utils.sites.world import open_database
 from wr1_utils.tasks.task import Task
-from wr1_utils.tasks.templates import Template, answer, state, url
+from wr1_utils.tasks.templates import Template, answer, only_changed, state, url
 
 # What a state is compared by: JavaScript that gives it as one line of text.
 CART = '[...document.querySelectorAll("input[data-item]")].map(e => e.dataset.item + " x" + e.value).join("; ")'
@@ -101,16 +101,26 @@ def _account_state(shop: Shop, newsletter: bool = False, **changes: str) -> dict
 
 
 def and_nothing_else(task: Task) -> dict:
-    """The task's evaluation record, and for a change of the customer's state what else there is of it: cart, wish list, account, orders."""
+    """The task's evaluation record, and for a change of the shop's state that nothing else of it has changed."""
     checks = task.eval["program_html"]
-    if not checks or not task.require_login:
+    if not checks:
         return task.eval
-    shop, looked_at = seed_shop(), {check["url"].removeprefix("__SHOPPING__") for check in checks}
-    ordered = "/orders/latest" in looked_at
-    others = (_cart_state([] if ordered else list(shop.cart)), _state("/wishlist", wishes="; ".join(shop.wishes)), _account_state(shop),
-              _state("/orders/latest", heading=f"Order {max(order['id'] for order in shop.orders)}"))
-    more = [check for other in others for check in other["program_html"] if check["url"].removeprefix("__SHOPPING__") not in looked_at]
-    return {**task.eval, "program_html": checks + more}
+    only = state("shopping", only_changed(**_tables_changed(seed_shop(), task.intent_template_id, task.instantiation_dict)))
+    return {**task.eval, "program_html": checks + only["program_html"]}
+
+
+def _tables_changed(shop: Shop, template: str, filling: dict) -> dict[str, tuple[int, int]]:
+    """Table → rows that are gone and rows that are new once the task is solved."""
+    if template == "place_order":                # what was in the cart is ordered too, and all of it leaves the stock
+        bought = {_item(item)[0] for item in shop.cart} | {filling["product"]}
+        return {"cart": (len(shop.cart), 0), "orders": (0, 1), "order_items": (0, len(shop.cart) + 1), "products": (len(bought), len(bought))}
+    if template == "remove_item":
+        return {"cart" if filling["place"] == "cart" else "wishes": (1, 0)}
+    return {
+        "cart_add": {"cart": (0, 1)}, "cart_add_quantity": {"cart": (0, 1)}, "cart_add_option": {"cart": (0, 1)}, "cart_add_two": {"cart": (0, 2)},
+        "cart_quantity": {"cart": (1, 1)}, "wish_add": {"wishes": (0, 1)}, "change_phone": {"customers": (1, 1)},
+        "newsletter_zip": {"customers": (1, 1)}, "write_review": {"all_reviews": (0, 1)}, "log_in": {},
+    }[template]
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------

@@ -1,14 +1,16 @@
 """What a task template of the Pocket Arena is, the evaluation records that templates write, and the tasks made from templates.
 
 A template has a name, one to three phrasings of its intent, all that can be filled in, and a function that gives WebArena's evaluation record for one
-filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole of what could have been changed (the cart, the
-account, the list of reviews …), so that doing more than was asked fails too.
+filling. Scoring is tight: a question wants the bare answer; a change of state is compared with the whole record and with how many rows of every table of
+the site have changed (see `only_changed`), so that doing more than was asked fails too, wherever it was done.
 """
 
+import json
 import random
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from wr1_utils.sites import changes
 from wr1_utils.tasks.task import Task
 
 
@@ -44,6 +46,12 @@ def state(site: str, *checks: tuple[str, str, str]) -> dict:
     """After the end, on each (path, JavaScript expression, wanted text): the expression on the page at `path` gives that text."""
     return record("program_html", program_html=[
         {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"exact_match": wanted}} for path, locator, wanted in checks])
+
+
+def only_changed(besides: tuple[str, ...] = (), **tables: tuple[int, int]) -> tuple[str, str, str]:
+    """A check for `state`: so many rows of these tables are (gone, new) since the beginning, and none of any other table but those `besides`."""
+    others = f'.split("; ").filter(e => !{json.dumps(besides)}.includes(e.split(" ")[0])).join("; ")' if besides else ""
+    return changes.PATH, changes.LOCATOR + others, changes.as_text({table: count for table, count in tables.items() if count != (0, 0)})
 
 
 def make_tasks(templates: Iterable[Template], seed: int = 0, prefix: str = "pocket", without: Collection = ()) -> tuple[list[Task], list[Task]]:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -25,6 +24,7 @@ from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
 from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
 from wr1_utils.web.picture import Picture, take_picture
+from wr1_utils.web.tabs import Tab, until
 
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
@@ -68,44 +68,6 @@ class StepResult:
     seconds: float  # in the browser
 
 
-class _Tab:
-    """A page with what was noticed about it."""
-
-    def __init__(self, page: Page, origins: set[str], opener: _Tab | None):
-        self.page = page
-        self.opener = opener  # the tab that was current when this one opened
-        self.origins = origins  # collects what any frame has shown
-        self.title = ""
-        self.commits = 0  # documents and same-document addresses of the main frame
-        self.stopped = False  # a navigation ended as a download
-        self.gone = ""  # "closed" or "crashed"
-        self.news = asyncio.Event()
-        self._listeners = {"framenavigated": self._on_navigation, "download": lambda _: self._tell(stopped=True),
-                           "crash": lambda _: self._tell(gone="crashed"), "close": lambda _: self._tell(gone=self.gone or "closed")}
-        for event, listener in self._listeners.items():
-            page.on(event, listener)
-
-    def _on_navigation(self, frame) -> None:
-        parts = urlsplit(frame.url)
-        self.origins.add(f"{parts.scheme}://{parts.netloc}" if parts.netloc else frame.url)
-        if frame == self.page.main_frame:
-            self._tell(commits=self.commits + 1)
-
-    @property
-    def for_a_download(self) -> bool:
-        """Was it opened for a file alone? The browser tells the opener of that, and leaves an empty tab."""
-        return self.page.url in ("", "about:blank") and (self.stopped or self.opener is not None and self.opener.stopped)
-
-    def leave(self) -> None:
-        """Hear no more of the page: another episode may get it."""
-        for event, listener in self._listeners.items():
-            self.page.remove_listener(event, listener)
-
-    def _tell(self, **changes) -> None:
-        vars(self).update(changes)
-        self.news.set()
-
-
 class Episode:
     """One attempt at a task. `intent` is known after `reset`; `answer` is the message of `exit`, or None; `steps` counts turns."""
 
@@ -118,13 +80,13 @@ class Episode:
         self.steps = 0
         self._visit: Visit | None = None
         self._context: BrowserContext | None = None
-        self._tabs: list[_Tab] = []
-        self._tab: _Tab | None = None
+        self._tabs: list[Tab] = []
+        self._tab: Tab | None = None
         self._origins: set[str] = set()
         self._popups = False  # has another tab been opened?
         self._scoring = False
         self._new_tab = asyncio.Event()
-        self._new_tabs: list[_Tab] = []  # not yet told
+        self._new_tabs: list[Tab] = []  # not yet told
         self._notices: list[str] = []
         self._dialogs = 0  # of this turn
         self._view: View | None = None
@@ -320,12 +282,12 @@ class Episode:
             except PlaywrightError as error:
                 if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
                     raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
-                await self._loaded(tab, load_until)
+                await tab.loaded(load_until)
                 await asyncio.sleep(0.01)
                 continue
             busy = raw["busy"]
             if busy["opened"] and len(self._tabs) == known:
-                await _until(self._new_tab, load_until)
+                await until(self._new_tab, load_until)
                 if not self._new_tab.is_set():
                     self._notices.append("a new tab was asked for but did not open")
             elif self._new_tab.is_set() or tab.gone:
@@ -336,30 +298,19 @@ class Episode:
                 if busy is None:
                     return self._realms
                 if busy["opened"] and not self._new_tab.is_set():
-                    await _until(self._new_tab, load_until)
+                    await until(self._new_tab, load_until)
                 await asyncio.sleep(min(max(busy["wait"], 1), 1000 * max(quiet_until - now, 0.001)) / 1000)
             elif busy["navigating"] and not request["stay"]:
                 while tab.commits == commits and not tab.stopped and not tab.gone and time.monotonic() < load_until:
                     tab.news.clear()
-                    await _until(tab.news, load_until)
+                    await until(tab.news, load_until)
                 if tab.commits != commits:
-                    await self._loaded(tab, load_until)
+                    await tab.loaded(load_until)
                     quiet_until = time.monotonic() + quiet_s
                 elif not tab.stopped and not tab.gone:
                     self._notices.append("the next page did not answer in time")
             else:
                 await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
-
-    async def _loaded(self, tab: _Tab, deadline: float) -> None:
-        """Waits until the tab's page has come, at most until the deadline; one that comes as a download never does."""
-        seconds = max(deadline - time.monotonic(), 0.1)
-        load = asyncio.ensure_future(tab.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000))
-        load.add_done_callback(lambda done: done.cancelled() or done.exception())  # what has not come in time is seen as it is
-        try:
-            while not (load.done() or tab.stopped or tab.for_a_download or tab.gone) and time.monotonic() < deadline:
-                await asyncio.wait({load}, timeout=0.1)
-        finally:
-            load.cancel()
 
     async def _enter_new_tab(self, deadline: float) -> None:
         """Goes to the tab opened last, unless it has closed again."""
@@ -373,7 +324,7 @@ class Episode:
         if self._tab.opener and not self._tab.opener.gone:  # the tab has come: nothing to wait for when the agent goes back
             with contextlib.suppress(PlaywrightError, TimeoutError):
                 await asyncio.wait_for(self._tab.opener.page.evaluate(NONE_OPENED), 1)
-        await self._loaded(self._tab, deadline)
+        await self._tab.loaded(deadline)
         if self._tab.for_a_download:
             await limited(self._tab.page.close(), ANSWER_S, "closing a tab")
 
@@ -400,7 +351,7 @@ class Episode:
         return browser is not None and browser.is_connected()
 
     def _on_page(self, page: Page) -> None:
-        tab = _Tab(page, self._origins, self._tab)
+        tab = Tab(page, self._origins, self._tab)
         if self._scoring:
             return
         self._tabs.append(tab)
@@ -417,13 +368,6 @@ class Episode:
             await asyncio.wait_for(dialog.accept(dialog.default_value) if dialog.type == "prompt" else dialog.accept(), ANSWER_S)
         except (PlaywrightError, TimeoutError):  # the page went away with its dialog
             pass
-
-
-async def _until(event: asyncio.Event, deadline: float) -> None:
-    try:
-        await asyncio.wait_for(event.wait(), max(deadline - time.monotonic(), 0.01))
-    except TimeoutError:
-        pass
 
 
 def _wait_seconds(argument: str | None) -> float:

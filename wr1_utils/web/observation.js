@@ -35,6 +35,7 @@ function rectOf(node) {
 }
 
 const shadowOf = node => node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node) || null;
+const isEmpty = rect => rect.width === 0 || rect.height === 0;
 const parentOf = node => node.assignedSlot || node.parentNode || node.host;
 
 function deepest(root, x, y) {
@@ -99,10 +100,16 @@ function childrenOf(node) {
   return node.childNodes;
 }
 
-function tiny(rect, style) {  // the usual ways to keep text for screen readers only
-  return (rect.width <= 1 && rect.height <= 1 && style.overflow !== "visible" && style.position === "absolute") ||
-    style.clipPath === "inset(50%)" || style.clipPath === "inset(100%)" || style.clip === "rect(0px, 0px, 0px, 0px)" ||
-    (style.overflowX !== "visible" && style.overflowX !== "auto" && style.overflowX !== "scroll" && (rect.height === 0 || rect.width === 0));
+// Every property of a computed style and every rectangle asked for costs about a microsecond: each is read once, and only where it can matter.
+function tiny(node, position, overflowX, style) {  // the usual ways to keep text for screen readers only
+  const clipPath = style.clipPath;
+  if (clipPath === "inset(50%)" || clipPath === "inset(100%)") return true;
+  const placed = position === "absolute";
+  if ((placed || position === "fixed") && style.clip === "rect(0px, 0px, 0px, 0px)") return true;
+  const cuts = overflowX !== "visible" && overflowX !== "auto" && overflowX !== "scroll";
+  if (!cuts && !placed) return false;
+  const rect = node.getBoundingClientRect();
+  return (cuts && isEmpty(rect)) || (placed && rect.width <= 1 && rect.height <= 1 && style.overflow !== "visible");
 }
 
 function visibleText(node, skipControls, field) {  // of a node and what it contains, without the labels of other fields than `field`
@@ -111,11 +118,12 @@ function visibleText(node, skipControls, field) {  // of a node and what it cont
   if (skipControls && node.matches("input,select,textarea,button")) return " ";
   if (field && node.tagName === "LABEL" && node.control && node.control !== field) return " ";
   const style = node.ownerDocument.defaultView.getComputedStyle(node);
-  if (style.display === "none" || style.opacity === "0" || (style.fontSize === "0px" && !node.children.length)) return "";
-  if (style.display !== "contents" && tiny(node.getBoundingClientRect(), style)) return "";
+  const display = style.display;
+  if (display === "none" || style.opacity === "0" || (style.fontSize === "0px" && !node.children.length)) return "";
+  if (display !== "contents" && tiny(node, style.position, style.overflowX, style)) return "";
   let text = "";
   for (const child of childrenOf(node)) text += visibleText(child, skipControls, field);
-  return style.display.startsWith("inline") || style.display === "contents" ? text : ` ${text} `;
+  return display.startsWith("inline") || display === "contents" ? text : ` ${text} `;
 }
 
 function referenced(node) {
@@ -183,14 +191,13 @@ function nativeRole(node) {
   return null;
 }
 
-function roleOf(node, style, pointer) {
+function roleOf(node, points) {  // `points`: the pointer says that a click does something, and said it nowhere around
   const given = (node.getAttribute("role") || "").trim().split(" ")[0], native = nativeRole(node);
   if (!native && node.isContentEditable && (!node.parentElement?.isContentEditable || node.tagName === "BODY")) return "textbox";
   if (native && !(given in ROLES && native !== "textbox" && native !== "select")) return native;
   if (given in ROLES) return ROLES[given];
   if (FOCUSABLE.includes(given) && node.hasAttribute("tabindex")) return "clickable";
   if (["BODY", "HTML", "FORM", "IFRAME"].includes(node.tagName) || (node.tagName === "LABEL" && node.control)) return null;
-  const points = style.cursor === "pointer" && !pointer;
   if (points || node.hasAttribute("onclick") || node.onclick) return node.tagName === "A" ? "link" : "clickable";
   const view = node.ownerDocument.defaultView;
   if (view.__wr1_activity?.listening.has(node) && !node.querySelector(CONTROLS) && visibleText(node).trim().length <= MAX_LABEL)
@@ -246,28 +253,30 @@ function observe(request) {
     const outside = rect.right <= clip[0] || rect.left >= clip[2] || rect.bottom <= clip[1] || rect.top >= clip[3];
     const away = hard && (rect.right <= hard[0] || rect.left >= hard[2] || rect.bottom <= hard[1] || rect.top >= hard[3]);
     if (away && rect.width > 0 && rect.height > 0) return;
-    const view = node.ownerDocument.defaultView;
-    if (!context.scroller && (rect.right + view.scrollX <= leftEdge(view) || rect.bottom + view.scrollY <= 0) && rect.width > 0) return;
+    if (!context.scroller && rect.width > 0 && beforeStart(rect, node.ownerDocument.defaultView)) return;
     const interactive = !["text", "heading", "image", "frame"].includes(role);
     const inView = !outside && rect.width > 0 && rect.height > 0;
     state.nodes.push({node, via: more?.via, role});
-    state.elements.push({
-      role, label: label.slice(0, MAX_TEXT), value: more?.value?.slice(0, MAX_TEXT) ?? null, state: more?.state || [], options: more?.options || [], row: context.row, interactive,
-      box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round), in_view: inView,
-      covered: interactive && inView && Boolean(clickPoint(place, false).blocked), fixed: context.fixed, filled: isFilled(node, role),
-      origin: more?.origin, target: role === "link" ? node.href || null : null,
+    state.elements.push({  // what is undefined stays out of the answer: of a huge page that is half of it
+      role, label: label.slice(0, MAX_TEXT), row: context.row, interactive, in_view: inView,
+      box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round),
+      value: more?.value?.slice(0, MAX_TEXT), state: more?.state?.length ? more.state : undefined, options: more?.options?.length ? more.options : undefined,
+      covered: (interactive && inView && Boolean(clickPoint(place, false).blocked)) || undefined, fixed: context.fixed || undefined,
+      filled: isFilled(node, role) || undefined, origin: more?.origin, target: (role === "link" && node.href) || undefined,
     });
     if (context.row !== null) rows[context.row] = (rows[context.row] || 0) + 1;
   }
 
   const edges = new Map();
-  function leftEdge(view) {  // where the document begins; one that is read from right to left goes on to the left of its first screen
+  function beforeStart(rect, view) {  // is it where nobody can scroll to: to the left of the document, or above it?
     if (!edges.has(view)) {
       const root = view.document.scrollingElement, body = view.document.body;
       const leftwards = [root, body].some(node => node && view.getComputedStyle(node).direction === "rtl");
-      edges.set(view, leftwards && root ? Math.min(0, root.clientWidth - root.scrollWidth) : 0);
+      const left = leftwards && root ? Math.min(0, root.clientWidth - root.scrollWidth) : 0;  // read from right to left, it goes on to the left
+      edges.set(view, [left - view.scrollX, -view.scrollY]);
     }
-    return edges.get(view);
+    const [left, top] = edges.get(view);
+    return rect.right <= left || rect.bottom <= top;
   }
 
   function flush() {
@@ -309,23 +318,24 @@ function observe(request) {
       return;
     }
     if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase()) || (hidden && node.matches(hidden))) return;
-    const view = node.ownerDocument.defaultView, style = view.getComputedStyle(node);
-    if (style.display === "none" || style.contentVisibility === "hidden") return;
-    if (node.tagName === "LABEL" && node.control && !context.silent && !isShown(node.control) && style.opacity !== "0") {
+    const style = node.ownerDocument.defaultView.getComputedStyle(node), display = style.display;
+    if (display === "none" || style.contentVisibility === "hidden") return;
+    const opacity = style.opacity, visible = style.visibility === "visible";
+    if (node.tagName === "LABEL" && node.control && !context.silent && !isShown(node.control) && opacity !== "0") {
       const role = nativeRole(node.control);
-      if (role && style.visibility === "visible") control(node.control, role, context, node);
-      return walkChildren(node, {...context, silent: true, visible: style.visibility === "visible"}, style);
+      if (role && visible) control(node.control, role, context, node);
+      return walkChildren(node, {...context, silent: true, visible}, display);
     }
-    if (style.opacity === "0" || (node.parentElement?.tagName === "DETAILS" && !node.parentElement.open && node.tagName !== "SUMMARY")) return;
-    const box = style.display === "contents" ? null : node.getBoundingClientRect();
-    if (box && tiny(box, style)) return;
-    const inner = {...context, visible: style.visibility === "visible" && style.fontSize !== "0px", pointer: style.cursor === "pointer"};
-    if (style.position === "fixed" || style.position === "sticky") inner.fixed = true;
-    if (style.position === "fixed") { inner.clip = inner.view; inner.hard = null; }
-    if (box && style.overflowX !== "visible" && !["BODY", "HTML"].includes(node.tagName) && !style.display.startsWith("table")) {
-      const edge = [box.left, box.top, box.right, box.bottom];
+    if (opacity === "0" || (node.parentElement?.tagName === "DETAILS" && !node.parentElement.open && node.tagName !== "SUMMARY")) return;
+    const position = style.position, overflowX = style.overflowX, boxed = display !== "contents";
+    if (boxed && tiny(node, position, overflowX, style)) return;
+    const points = style.cursor === "pointer", inner = {...context, visible: visible && style.fontSize !== "0px", pointer: points};
+    if (position === "fixed" || position === "sticky") inner.fixed = true;
+    if (position === "fixed") { inner.clip = inner.view; inner.hard = null; }
+    if (boxed && overflowX !== "visible" && !["BODY", "HTML"].includes(node.tagName) && !display.startsWith("table")) {
+      const box = node.getBoundingClientRect(), edge = [box.left, box.top, box.right, box.bottom];
       inner.clip = [Math.max(inner.clip[0], edge[0]), Math.max(inner.clip[1], edge[1]), Math.min(inner.clip[2], edge[2]), Math.min(inner.clip[3], edge[3])];
-      const scrolls = /auto|scroll/.test(style.overflowX + style.overflowY);
+      const scrolls = /auto|scroll/.test(overflowX + style.overflowY);
       inner.hard = scrolls ? null : edge;
       inner.scroller = inner.scroller || scrolls;
       scrolled = scrolled || (scrolls && node.scrollTop > 0);
@@ -334,48 +344,48 @@ function observe(request) {
     const isRow = (node.tagName === "TR" || node.getAttribute("role") === "row") && context.row === null && !node.querySelector("table");
     if (isRow) { flush(); inner.row = rows.length; rows.push(0); }
 
-    if (node.tagName === "IFRAME" || node.tagName === "FRAME") return walkFrame(node, inner, box, style);
+    if (node.tagName === "IFRAME" || node.tagName === "FRAME") return walkFrame(node, inner, boxed ? node.getBoundingClientRect() : null, style);
     if (node.tagName === "IMG") {
       const alt = collapse(node.alt);
-      const role = roleOf(node, style, context.pointer);
+      const role = roleOf(node, points && !context.pointer);
       if (inner.visible && (role || (alt && !context.silent && !(context.owner && !context.owner.told)))) {
         flush();
         add(node, role || "image", alt || collapse(node.title), inner, {state: []});
       }
       return;
     }
-    const role = inner.visible && node !== context.told ? roleOf(node, style, context.pointer) : null;
+    const role = inner.visible && node !== context.told ? roleOf(node, points && !context.pointer) : null;
     if (!role) {
       if (node.tagName === "LABEL" && node.control && isShown(node.control)) inner.silent = true;
-      walkChildren(node, inner, style);
+      walkChildren(node, inner, display);
       if (isRow) flush();
       return;
     }
     if (["textbox", "select", "checkbox", "radio"].includes(role)) {
       control(node, role, inner);
-      if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, style);
+      if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, display);
       return;
     }
     const nested = Boolean(node.querySelector(CONTROLS)), text = collapse(visibleText(node, true));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
-      if (role === "clickable" && box && (box.width === 0 || box.height === 0) && !text) return walkChildren(node, inner, style);
+      if (role === "clickable" && boxed && !text && isEmpty(node.getBoundingClientRect())) return walkChildren(node, inner, display);
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
       const same = first && text && first.tagName !== "IFRAME" && collapse(visibleText(first)) === text ? first : null;
       control(node, role, inner, same);
-      if (nested || shadowOf(node)) walkChildren(node, {...inner, silent: true, told: same}, style);
+      if (nested || shadowOf(node)) walkChildren(node, {...inner, silent: true, told: same}, display);
       return;
     }
     flush();  // long or holding others: its first text carries the id, the rest stands as it is
     const owner = {node, role, told: false};
-    walkChildren(node, {...inner, owner}, style);
+    walkChildren(node, {...inner, owner}, display);
     flush();
     if (!owner.told && role !== "clickable") control(node, role, inner);
   }
 
-  function walkChildren(node, context, style) {
-    const block = !style.display.startsWith("inline") && style.display !== "contents" && style.display !== "ruby";
+  function walkChildren(node, context, display) {
+    const block = !display.startsWith("inline") && display !== "contents" && display !== "ruby";
     if (block) flush();
-    else if (style.display !== "inline" && run) run.text += " ";
+    else if (display !== "inline" && run) run.text += " ";
     if (node.tagName === "BR" && run) run.text += " ";
     for (const child of childrenOf(node)) walk(child, context);
     if (block) flush();

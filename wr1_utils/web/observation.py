@@ -11,6 +11,7 @@ prompt's beginning, the task included.
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 import json
@@ -150,16 +151,17 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     """
     if style not in ("compact", "paper"):
         raise ValueError(f'the page style is "compact" or "paper", not {style!r}')
-    found = [_element(entry) for entry in raw["elements"]]
+    entries = raw["elements"]
+    found = functools.cache(lambda i: _element(entries[i]))  # of a long page only those that may be shown
     groups = [list(group) for _, group in itertools.groupby(
-        range(len(found)), key=lambda i: ("row", found[i].row) if found[i].row is not None else i)]
+        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i]["row"] is not None else i)]
     head = _head_lines(raw["title"], tabs, tab, notices, style)
     budget = page_tokens - sum(count(line + "\n") for line in head)
     costs: dict[int, float] = {}
 
     def cost(group: int) -> float:
         if group not in costs:
-            costs[group] = count(_group_line([found[i] for i in groups[group]], style) + " [99]\n")
+            costs[group] = count(_group_line([found(i) for i in groups[group]], style) + " [99]\n")
         return costs[group]
 
     first, last, kept, repeated = 0, _fill(range(len(groups)), cost, budget), set(), 0
@@ -169,7 +171,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         costs.clear()
         budget -= sum(count(line.format(9999) + "\n") for line in (*MORE.values(), *[REPEATED] * (repeated > 0)))
         first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), 0)
-        filled = [g for g, members in enumerate(groups) if any(raw["elements"][i].get("filled") for i in members)]
+        filled = [g for g, members in enumerate(groups) if any(entries[i].get("filled") for i in members)]
         filled.sort(key=lambda g: abs(g - first))
         kept = set(filled[:_fill(filled, cost, budget * FILLED_SHARE)])
         budget -= sum(cost(g) for g in kept)
@@ -190,11 +192,11 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     for group in [groups[g] for g in shown]:
         members = []
         for i in group:
-            if raw["elements"][i]["interactive"]:
+            if entries[i]["interactive"]:
                 nodes.append(i)
-                members.append(replace(found[i], id=next(numbers)))
+                members.append(replace(found(i), id=next(numbers)))
             else:
-                members.append(found[i])
+                members.append(found(i))
         elements += members
         lines.append(_group_line(members, style))
     lines = [MORE["up"].format(hidden_above)] * bool(hidden_above) + lines + [MORE["down"].format(hidden_below)] * bool(hidden_below)
@@ -228,9 +230,9 @@ def _fill(groups, cost, budget: float) -> int:
 
 
 def _element(entry: dict) -> Element:
-    return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry["value"], state=tuple(entry["state"]),
-                   options=tuple(_collapse(option) for option in entry["options"]), row=entry["row"], box=tuple(entry["box"]),
-                   covered=entry["covered"], in_view=entry["in_view"])
+    return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
+                   options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry["row"], box=tuple(entry["box"]),
+                   covered=entry.get("covered", False), in_view=entry["in_view"])
 
 
 def _collapse(text: str) -> str:
