@@ -7,7 +7,7 @@ from wr1_utils.errors import WR1Error
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import open_place, test_tasks
 from wr1_utils.tasks.task import Task
-from wr1_utils.tasks.webarena import READ_ONLY, SITES, changes_state, disturbance, site_addresses, site_fault
+from wr1_utils.tasks.webarena import READ_ONLY, SITES, changes_state, site_addresses, site_fault
 from wr1_utils.tasks.webarena_files import FOLDER, patches_of, read_patches, read_task_file
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError
@@ -60,7 +60,8 @@ def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Fin
         findings.append(Finding("reset hook", "webarena.reset_command, before each episode for each site that its task can change"))
     else:
         count = sum(changes_state(task) for task in tasks)
-        findings.append(Finding("reset hook", f"none; {count} test tasks may change a site, and nothing puts it back", False, False, disturbance(settings, tasks)))
+        findings.append(Finding("reset hook", f"none; {count} test tasks may change a site, and nothing puts it back", False, False,
+                                "set webarena.reset_command; without it a run warns and lists these tasks"))
     judged = sum("fuzzy_match" in (task.eval.get("reference_answers") or {}) for task in tasks)
     pages = sum(any("fuzzy_match" in check["required_contents"] for check in task.eval.get("program_html") or ()) for task in tasks)
     state = f"{settings.judge.model} at {settings.judge.base_url}" if settings.judge.base_url else f"none: {judged + pages} test tasks need one and stay unscored without"

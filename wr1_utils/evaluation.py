@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from wr1_utils.agent.hf_engine import load_policy, method_settings, model_folder
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
+from wr1_utils.score_files import as_json, as_text, score_trajectories
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import test_tasks
+from wr1_utils.tasks.webarena_files import WEBARENA
 from wr1_utils.trajectory import read_trajectories, write_trajectories
 
 CHUNK = 64  # tasks between two saves
@@ -44,6 +47,11 @@ def evaluate(settings: Settings, method: str) -> Run:
     partial.unlink()
     valid = [t for t in done if t.valid]
     successes = sum(t.status == "success" for t in valid)
+    both = {}  # of WebArena's benchmarks: the rates by the records as published and as patched, and what they were made with
+    for benchmark in (name for name in settings.tasks.benchmarks if name in WEBARENA):
+        report = score_trajectories(settings, benchmark, done)
+        print(as_text(report))
+        both[benchmark] = {key: value for key, value in json.loads(as_json(report)).items() if key not in ("rows", "missing")}
     run.save_summary(
         {
             "method": method,
@@ -55,6 +63,7 @@ def evaluate(settings: Settings, method: str) -> Run:
             "success_rate": successes / max(1, len(valid)),
             "turns": sum(len(t.turns) for t in valid) / max(1, len(valid)),
             "seconds": round(time.monotonic() - started, 1),
+            **both,
         }
     )
     return run

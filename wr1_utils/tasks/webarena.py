@@ -13,6 +13,7 @@ Deviations from WebArena:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -190,7 +191,8 @@ class WebArena:
                 raise InfrastructureError(f"resetting {site} at {address} took more than {limit:.0f} s: {why}") from None
             finally:
                 if process.returncode is None:
-                    os.killpg(process.pid, signal.SIGKILL)
+                    with contextlib.suppress(ProcessLookupError):  # it ended just now
+                        os.killpg(process.pid, signal.SIGKILL)
                     await process.wait()
 
     async def begin(self, page: Page, task: Task, visit: Visit) -> str:
