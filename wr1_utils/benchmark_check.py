@@ -8,7 +8,7 @@ from wr1_utils.settings import Settings
 from wr1_utils.tasks import open_place, test_tasks
 from wr1_utils.tasks.task import Task
 from wr1_utils.tasks.webarena import READ_ONLY, SITES, changes_state, site_addresses, site_fault
-from wr1_utils.tasks.webarena_files import FOLDER, patches_of, read_patches, read_task_file
+from wr1_utils.tasks.webarena_files import FOLDER, patches_of, read_patches, read_task_file, webarena_scoring
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError
 from wr1_utils.web.episode import Episode
@@ -39,10 +39,11 @@ def harmless(tasks: list[Task]) -> Task:
 
 def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Finding]:
     file = read_task_file(settings.webarena, benchmark)
-    patches = patches_of(benchmark, settings.tasks.scoring) if settings.webarena.records == "patched" else []
+    scoring = webarena_scoring(settings.tasks.scoring)
+    patches = patches_of(benchmark, scoring) if settings.webarena.records == "patched" else []
     numbers = ", ".join(str(patch["task"]) for patch in patches) or "none"
     findings = [Finding("tasks", f"{len(tasks)} test tasks of {file.name}, SHA-256 {file.sha256}", True, True),
-                Finding("patches", f"version {read_patches()['version']}, for scoring {settings.tasks.scoring}: tasks {numbers}")]
+                Finding("patches", f"version {read_patches()['version']}, for scoring {scoring}: tasks {numbers}")]
     try:
         addresses = site_addresses(settings.webarena)
     except WR1Error as error:

@@ -73,9 +73,7 @@ def score(arguments) -> int:
     """Score a file of another agent's answers and print both rates."""
     from wr1_utils import score_files
 
-    scoring = {"tasks.scoring": arguments.scoring} if arguments.scoring else {}
-    settings = load_settings(arguments.profile, **scoring)
-    report = score_files.score_file(settings, arguments.benchmark, arguments.file)
+    report = score_files.score_file(load_settings(arguments.profile), arguments.benchmark, arguments.file, arguments.scoring)
     print(score_files.as_json(report) if arguments.json else score_files.as_text(report))
     return 0
 
@@ -138,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("file", metavar="FILE", help="a .jsonl or .parquet file")
     one.add_argument("--benchmark", metavar="NAME", default="webarena-lite", help="whose tasks the file answers (default: webarena-lite)")
     one.add_argument("--profile", default="laptop", help="whose addresses and judge model are used (default: laptop)")
-    one.add_argument("--scoring", default="", help="wr1, webarena or browsergym (default: the profile's)")
+    one.add_argument("--scoring", default="", help="wr1, webarena or browsergym (default: webarena for WebArena's tasks, else the profile's)")
     one.add_argument("--json", action="store_true", help="print one object, with the score of each row, and nothing else")
     one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
     one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")

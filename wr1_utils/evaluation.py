@@ -11,7 +11,7 @@ from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.score_files import as_json, as_text, score_trajectories
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import test_tasks
-from wr1_utils.tasks.webarena_files import WEBARENA
+from wr1_utils.tasks.webarena_files import WEBARENA, webarena_scoring
 from wr1_utils.trajectory import read_trajectories, write_trajectories
 
 CHUNK = 64  # tasks between two saves
@@ -49,7 +49,7 @@ def evaluate(settings: Settings, method: str) -> Run:
     successes = sum(t.status == "success" for t in valid)
     both = {}  # of WebArena's benchmarks: the rates by the records as published and as patched, and what they were made with
     for benchmark in (name for name in settings.tasks.benchmarks if name in WEBARENA):
-        report = score_trajectories(settings, benchmark, done)
+        report = score_trajectories(settings, benchmark, done, webarena_scoring(settings.tasks.scoring))
         print(as_text(report))
         both[benchmark] = {key: value for key, value in json.loads(as_json(report)).items() if key not in ("rows", "missing")}
     run.save_summary(

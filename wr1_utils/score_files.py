@@ -9,7 +9,8 @@ A file is `.jsonl`, one object a line, or `.parquet`, one row an episode: a traj
 - `reward`: 0 or 1, or null, as scored where the sites were; taken over, and counted apart, for what cannot be told from a file (program_html)
 - `status`: "infrastructure" for an episode that the browser or a site spoilt: it is an error, not a failure
 
-A trajectory file keeps the rewards that its episodes were given on the sites, where it was scored by the variant that is asked for. Each row is scored twice, by the records as published and as patched (tasks/webarena_patches.json), where the two differ.
+A trajectory file keeps the rewards that its episodes were given on the sites, where it was scored by the variant that is asked for. Each row is
+scored twice, by the records as published and as patched (tasks/webarena_patches.json), where the two differ.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ import pyarrow.parquet as pq
 from wr1_utils.analysis.stats import wilson
 from wr1_utils.errors import WR1Error
 from wr1_utils.settings import Settings, SettingsError, near_miss, project_path
-from wr1_utils.tasks import BENCHMARKS, scoring, scoring_published, test_tasks
+from wr1_utils.tasks import BENCHMARKS, scoring_published, test_tasks
 from wr1_utils.tasks.judge import Judge, open_judge
+from wr1_utils.tasks.scoring import combine, fill_placeholders, string_match, url_match
 from wr1_utils.tasks.task import Task
 from wr1_utils.tasks.webarena import SITES, site_addresses, with_addresses
-from wr1_utils.tasks.webarena_files import WEBARENA, overlap, patches_of, read_patches, read_task_file, webarena_tasks
+from wr1_utils.tasks.webarena_files import WEBARENA, overlap, patches_of, read_patches, read_task_file, webarena_scoring, webarena_tasks
 from wr1_utils.trajectory import SCHEMA, STATUSES, Trajectory, read_trajectories
+from wr1_utils.web.browser import InfrastructureError
 
-_STRING = {"wr1": scoring.string_match, "webarena": scoring_published.webarena_string_match, "browsergym": scoring_published.browsergym_string_match}
+_STRING = {"wr1": string_match, "webarena": scoring_published.webarena_string_match, "browsergym": scoring_published.browsergym_string_match}
 _NO_SITE = "http://{}.invalid"  # stands for a site without an address: its placeholder in the file is enough
 _ALLOWED = {"task_id": (int, str), "answer": (str,), "url": (str,), "seed": (int,), "reward": (int, float), "status": (str,)}
 _NULLABLE = ("answer", "url", "reward", "status")
@@ -79,30 +82,36 @@ class Report:
     rows: tuple[Scored, ...]
 
 
-def score_file(settings: Settings, benchmark: str, path: str | Path) -> Report:
-    """Scores every row of a file against the test tasks of a benchmark, by `tasks.scoring`; the judge and the addresses are the settings'.
+def score_file(settings: Settings, benchmark: str, path: str | Path, scoring: str = "") -> Report:
+    """Scores every row of a file against the test tasks of a benchmark; the judge and the addresses are the settings'.
+
+    `scoring` is a variant of tasks/evaluator.py; "" is `tasks.scoring`, and `webarena` in place of `wr1` for WebArena's tasks.
 
     Raises FileError naming each invalid line or row, SettingsError for a benchmark that cannot be scored from files, TaskError without task files.
     """
     if benchmark not in BENCHMARKS or benchmark == "miniwob":
         names = [name for name in BENCHMARKS if name != "miniwob"]
         raise SettingsError(f"Files cannot be scored for {benchmark!r}{near_miss(benchmark, names)}; they can for {', '.join(names)}.")
-    known = set(_tasks(settings, benchmark)[0])
-    return score_rows(settings, benchmark, read_rows(path, benchmark, known, settings.tasks.scoring))
+    if scoring and scoring not in _STRING:
+        raise SettingsError(f"There is no variant of scoring called {scoring!r}{near_miss(scoring, _STRING)}; there are {', '.join(_STRING)}.")
+    usual = settings.tasks.scoring
+    scoring = scoring or (webarena_scoring(usual) if benchmark in WEBARENA else usual)
+    known = set(_tasks(settings, benchmark, scoring)[0])
+    return score_rows(settings, benchmark, read_rows(path, benchmark, known, scoring), scoring)
 
 
-def score_trajectories(settings: Settings, benchmark: str, trajectories: list[Trajectory]) -> Report:
+def score_trajectories(settings: Settings, benchmark: str, trajectories: list[Trajectory], scoring: str) -> Report:
     """The same for trajectories of this kit; those of other benchmarks are left out."""
     mine = [one for one in trajectories if one.benchmark == benchmark]
-    return score_rows(settings, benchmark, [_own_row(f"row {number}", one, settings.tasks.scoring) for number, one in enumerate(mine, 1)])
+    return score_rows(settings, benchmark, [_own_row(f"row {number}", one, scoring) for number, one in enumerate(mine, 1)], scoring)
 
 
-def score_rows(settings: Settings, benchmark: str, rows: list[Row]) -> Report:
-    published, patched, file, sha256 = _tasks(settings, benchmark)
-    variant, judge = settings.tasks.scoring, open_judge(settings.judge)
+def score_rows(settings: Settings, benchmark: str, rows: list[Row], scoring: str) -> Report:
+    published, patched, file, sha256 = _tasks(settings, benchmark, scoring)
+    judge = open_judge(settings.judge)
     urls = {site.upper(): _NO_SITE.format(site.replace("_", "-")) for site in (*SITES, "homepage")}
     urls |= {site.upper(): copies[0] for site, copies in site_addresses(settings.webarena).items()}
-    patches = patches_of(benchmark, variant)
+    patches = patches_of(benchmark, scoring)
     unscorable = {f"{benchmark}.{patch['task']}" for patch in patches if patch.get("unscorable")}
     scored = []
     for row in rows:
@@ -110,25 +119,28 @@ def score_rows(settings: Settings, benchmark: str, rows: list[Row]) -> Report:
         if row.ours and was.eval == now.eval:
             scored.append(Scored(row, row.reward, row.reward, False, "" if row.reward is not None else row.status))
             continue
-        right, why = _score(now, row, variant, urls, judge)
-        if right is None and row.reward is not None and "program_html" in now.eval["eval_types"]:
+        right, why = _score(now, row, scoring, urls, judge)
+        if right is None and row.reward is not None and row.status != "infrastructure" and "program_html" in now.eval["eval_types"]:
             scored.append(Scored(row, row.reward, row.reward, True, ""))
             continue
-        before = None if row.task_id in unscorable else right if was.eval == now.eval else _score(was, row, variant, urls, judge)[0]
+        before = None if row.task_id in unscorable else right if was.eval == now.eval else _score(was, row, scoring, urls, judge)[0]
         scored.append(Scored(row, before, right, False, why))
     tried = {row.task_id for row in rows}
     said = f"version {read_patches()['version']}, tasks {', '.join(str(patch['task']) for patch in patches)}" if patches else ""
-    notes = ()
+    notes = []
+    if benchmark in WEBARENA and scoring == "wr1":
+        by_url = sum("url_match" in task.eval["eval_types"] for task in published.values())
+        notes.append(f"wr1 wants the whole address where these records give its beginning: it may fail any of the {by_url} tasks scored by url_match wrongly")
     if benchmark == "webarena-lite":
-        notes = (overlap(webarena_tasks(settings.webarena, benchmark, "train", variant), list(published.values())),)
+        notes.append(overlap(webarena_tasks(settings.webarena, benchmark, "train", scoring), list(published.values())))
     missing = tuple(name for name in published if name not in tried)
-    return Report(benchmark, file, sha256, variant, said, notes, len(published), missing, tuple(scored))
+    return Report(benchmark, file, sha256, scoring, said, tuple(notes), len(published), missing, tuple(scored))
 
 
-def _tasks(settings: Settings, benchmark: str) -> tuple[dict[str, Task], dict[str, Task], str, str]:
+def _tasks(settings: Settings, benchmark: str, scoring: str) -> tuple[dict[str, Task], dict[str, Task], str, str]:
     """(task id → task as published, as patched, the file's name, its SHA-256)."""
     if benchmark in WEBARENA:
-        both = [{task.task_id: task for task in webarena_tasks(settings.webarena, benchmark, "test", settings.tasks.scoring, records)}
+        both = [{task.task_id: task for task in webarena_tasks(settings.webarena, benchmark, "test", scoring, records)}
                 for records in ("published", "patched")]
         file = read_task_file(settings.webarena, benchmark)
         return both[0], both[1], file.name, file.sha256
@@ -148,22 +160,25 @@ def _score(task: Task, row: Row, variant: str, urls: dict[str, str], judge: Judg
     parts, why = [], ""
     for kind in task.eval["eval_types"]:
         if kind == "string_match":
-            part = _STRING[variant](task.eval["reference_answers"], row.answer, judge.for_task(task) if judge else None)
-            why = why or ("needs a judge model" if part is None else "")
+            try:
+                part = _STRING[variant](task.eval["reference_answers"], row.answer, judge.for_task(task) if judge else None)
+                why = why or ("needs a judge model" if part is None else "")
+            except InfrastructureError as error:
+                part, why = None, str(error)
         elif kind == "url_match":
-            part = None if row.url is None else _url_score(task, scoring.fill_placeholders(row.url, urls), variant, urls)
+            part = None if row.url is None else _url_score(task, fill_placeholders(row.url, urls), variant, urls)
             why = why or ("needs the url" if part is None else "")
         else:
             part, why = None, why or f"{kind} needs the sites"
         parts.append(part)
-    found = scoring.combine(parts)
+    found = combine(parts)
     return found, why if found is None else ""
 
 
 def _url_score(task: Task, url: str, variant: str, urls: dict[str, str]) -> float:
     reference, note = task.eval["reference_url"], task.eval.get("url_note") or None
     if variant == "wr1":
-        return scoring.url_match(reference, url, urls, note)
+        return url_match(reference, url, urls, note)
     return (scoring_published.webarena_url_match if variant == "webarena" else scoring_published.browsergym_url_match)(reference, url, note)
 
 
@@ -180,7 +195,7 @@ def read_rows(path: str | Path, benchmark: str, known: set[str], scoring: str) -
     faults: list[str] = []
     rows = []
     seen: dict[tuple, str] = {}
-    for place, record in _lines(path, faults) if path.suffix == ".jsonl" else _table(path):
+    for place, record in _lines(path, faults) if path.suffix == ".jsonl" else _table(path, benchmark):
         try:
             row = _own_row(place, record, scoring) if isinstance(record, Trajectory) else _row(place, record, benchmark)
             if row.task_id not in known:
@@ -196,7 +211,7 @@ def read_rows(path: str | Path, benchmark: str, known: set[str], scoring: str) -
         more = f" (and {len(faults) - 10} more)" if len(faults) > 10 else ""
         raise FileError(f"{path} cannot be scored: {'; '.join(faults[:10])}{more}.")
     if not rows:
-        raise FileError(f"{path} holds no rows.")
+        raise FileError(f"{path} holds no rows of {benchmark}.")
     return rows
 
 
@@ -213,11 +228,11 @@ def _lines(path: Path, faults: list[str]):
                 faults.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
 
 
-def _table(path: Path):
+def _table(path: Path, benchmark: str):
     try:
         columns = pq.read_schema(path).names
         if set(SCHEMA.names) - {"scoring"} <= set(columns):
-            yield from ((f"row {number}", one) for number, one in enumerate(read_trajectories(path), 1))
+            yield from ((f"row {number}", one) for number, one in enumerate(read_trajectories(path), 1) if one.benchmark == benchmark)
             return
         records = pq.read_table(path).to_pylist()
     except (pa.ArrowInvalid, OSError) as error:
@@ -246,6 +261,7 @@ def _row(place: str, record: object, benchmark: str) -> Row:
         raise ValueError(f"reward is {record['reward']!r}; it should be 0, 1 or null")
     if record.get("status") is not None and record["status"] not in STATUSES:
         raise ValueError(f"status is {record['status']!r}{near_miss(record['status'], STATUSES)}; it should be one of {', '.join(STATUSES)}")
+    fill_placeholders(record.get("url") or "", dict.fromkeys((site.upper() for site in (*SITES, "homepage")), ""))
     name = str(record["task_id"])
     name = f"{benchmark}.{name}" if name.isdecimal() else name
     reward = record.get("reward")

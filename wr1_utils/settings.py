@@ -64,7 +64,7 @@ class TasksSettings:
     test_limit: int = 0
     miniwob_train_per_env: int = 8  # seeds of each MiniWoB++ environment
     miniwob_test_per_env: int = 4
-    scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by
+    scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by; for WebArena's tasks wr1 is webarena
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,9 @@ def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Tas
 
             found = make_tasks(split, per_env)
         elif benchmark in ("webarena-lite", "webarena"):
-            from wr1_utils.tasks.webarena_files import webarena_tasks
+            from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
 
-            found = webarena_tasks(settings.webarena, benchmark, split, settings.tasks.scoring)
+            found = webarena_tasks(settings.webarena, benchmark, split, webarena_scoring(settings.tasks.scoring))
         else:
             open_place(settings, benchmark)  # says what is wrong
         tasks += spread(found, limit, settings.seed)

@@ -31,7 +31,7 @@ from wr1_utils.tasks.evaluator import score_task
 from wr1_utils.tasks.judge import open_judge
 from wr1_utils.tasks.scoring import fill_placeholders
 from wr1_utils.tasks.task import Task
-from wr1_utils.tasks.webarena_files import webarena_tasks
+from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
 from wr1_utils.tasks.webarena_helpers import webarena_helpers
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError
@@ -100,7 +100,7 @@ class WebArena:
 
     def __init__(self, settings: Settings, benchmark: str):
         """`settings` is the whole tree. Raises SettingsError for an address, an account file or a login folder that cannot be used."""
-        self.name, self.scoring = benchmark, settings.tasks.scoring
+        self.name, self.scoring = benchmark, webarena_scoring(settings.tasks.scoring)
         self.settings, self._judge = settings, open_judge(settings.judge)
         self.addresses = site_addresses(settings.webarena)
         self._browser = Browser(settings.browser)  # for logins

@@ -92,6 +92,15 @@ def _from_wheel(wheel: Path, member: str) -> bytes:
         raise TaskError(f"{wheel.name} holds no {member}; fetch it again with pip download --no-deps, see the README.") from None
 
 
+def webarena_scoring(scoring: str) -> str:
+    """The variant that these tasks are scored by where `tasks.scoring` is `scoring`: `webarena` in place of `wr1`.
+
+    Their records give the beginning of an address where `wr1` wants the whole one, and look at what was typed and not saved, where `wr1` opens the
+    page anew: it would fail tasks that were done.
+    """
+    return "webarena" if scoring == "wr1" else scoring
+
+
 def task_number(record: dict) -> int:
     """The record's number among the 812."""
     return record.get("old_task_id", record["task_id"])
