@@ -7,7 +7,7 @@ from wr1_utils.errors import WR1Error
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import open_place, test_tasks
 from wr1_utils.tasks.task import Task
-from wr1_utils.tasks.webarena import READ_ONLY, SITES, changes_state, site_addresses, site_fault
+from wr1_utils.tasks.webarena import SITES, changes_state, site_addresses, site_fault
 from wr1_utils.tasks.webarena_files import FOLDER, patches_of, read_patches, read_task_file, webarena_scoring
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError
@@ -48,15 +48,7 @@ def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Fin
         addresses = site_addresses(settings.webarena)
     except WR1Error as error:
         return [*findings, Finding("addresses", str(error), False, True)]
-    for site in SITES:
-        name = site.upper()
-        if site not in addresses:
-            findings.append(Finding(f"site {site}", "no address", False, True, f"set {name} in the environment, or webarena.{site} in the profile"))
-        for address in addresses.get(site, ()):
-            fault = site_fault(address)
-            findings.append(Finding(f"site {site}", f"{address}: {fault or 'answers'}", not fault, True, "start the site, or put its address right"))
-    there = {one.name.removeprefix("site ") for one in findings if one.name.startswith("site ") and one.good}
-    findings += run(_logins(settings, {site: addresses[site] for site in PAGES if site in there}))
+    findings += run(_sites(settings, addresses))
     if settings.webarena.reset_command:
         findings.append(Finding("reset hook", "webarena.reset_command, before each episode for each site that its task can change"))
     else:
@@ -70,24 +62,34 @@ def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Fin
     return findings
 
 
-async def _logins(settings: Settings, addresses: dict[str, list[str]]) -> list[Finding]:
-    browser = Browser(settings.browser)
+async def _sites(settings: Settings, addresses: dict[str, list[str]]) -> list[Finding]:
+    """Of each site that each of its copies answers, and takes the account."""
+    browser, findings = Browser(settings.browser), []
     try:
         logins = Logins(settings.webarena, browser)
-        findings = []
-        for site, copies in addresses.items():
-            for address in copies:
-                try:
-                    await logins.cookies(site, address, doubtful=True)
-                    findings.append(Finding(f"login {site}", f"works at {address}", True, True))
-                except InfrastructureError as error:
-                    remedy = f"put {site.upper()}_USER and {site.upper()}_PASSWORD right; the README of WebArena has the accounts of its sites"
-                    findings.append(Finding(f"login {site}", str(error), False, True, remedy))
-        return findings
+        for site in SITES:
+            if site not in addresses:
+                remedy = f"set {site.upper()} in the environment, or webarena.{site} in the profile"
+                findings.append(Finding(f"site {site}", "no address", False, True, remedy))
+            for address in addresses.get(site, ()):
+                fault = await site_fault(browser, address)
+                findings.append(Finding(f"site {site}", f"{address}: {fault or 'answers'}", not fault, True, "start the site, or put its address right"))
+                if site in PAGES and not fault:
+                    findings.append(await _login(logins, site, address))
     except WR1Error as error:
-        return [Finding("logins", str(error), False, True)]
+        findings.append(Finding("sites", str(error), False, True))
     finally:
         await browser.stop()
+    return findings
+
+
+async def _login(logins: Logins, site: str, address: str) -> Finding:
+    try:
+        await logins.cookies(site, address, doubtful=True)
+        return Finding(f"login {site}", f"works at {address}", True, True)
+    except InfrastructureError as error:
+        remedy = f"set {site.upper()}_USER and {site.upper()}_PASSWORD; WebArena's own documentation has the accounts of its sites"
+        return Finding(f"login {site}", str(error), False, True, remedy)
 
 
 def _one_task(settings: Settings, benchmark: str, tasks: list[Task]) -> Finding:

@@ -20,8 +20,6 @@ import os
 import signal
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 
 from playwright.async_api import BrowserContext, Page
@@ -34,14 +32,14 @@ from wr1_utils.tasks.task import Task
 from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
 from wr1_utils.tasks.webarena_helpers import webarena_helpers
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
-from wr1_utils.web.browser import Browser, InfrastructureError
+from wr1_utils.web.browser import Browser, InfrastructureError, limited
 from wr1_utils.web.episode import Visit
 from wr1_utils.web.loop import run
 
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia")  # those that tasks name
 READ_ONLY = ("map", "wikipedia")  # nobody can change them: all episodes share them, and they are never reset
 COPY_S = 3600.0  # longest wait for a free copy of a site
-ANSWER_S = 20.0  # limit of one request that asks whether a site is there
+ANSWER_S = 20.0  # limit of opening a page to see whether a site is there
 
 
 def site_addresses(settings: WebArenaSettings) -> dict[str, list[str]]:
@@ -184,7 +182,7 @@ class WebArena:
                         errors.seek(0)
                         last = (errors.read().decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
                         raise InfrastructureError(f"the reset command failed for {site} at {address} (exit {process.returncode}): {last}")
-                    while fault := await asyncio.to_thread(site_fault, address):
+                    while fault := await site_fault(self._browser, address):
                         await asyncio.sleep(1)
             except TimeoutError:
                 why = f"the site did not come back ({fault})" if fault else "the reset command did not end"
@@ -232,12 +230,14 @@ def with_addresses(task: Task, urls: dict[str, str]) -> Task:
     return dataclasses.replace(task, eval=filled(task.eval))
 
 
-def site_fault(address: str) -> str:
-    """Why a site does not answer, "" if it does; whatever page it shows will do, a fault of the server (5xx) will not."""
+async def site_fault(browser: Browser, address: str) -> str:
+    """Why a site does not answer in the browser, "" if it does; whatever page it shows will do, a fault of the server (5xx) will not."""
+    context = await browser.open()
     try:
-        with urllib.request.urlopen(address, timeout=ANSWER_S):
-            return ""
-    except urllib.error.HTTPError as error:
-        return f"it answered {error.code}" if error.code >= 500 else ""
-    except (OSError, ValueError) as error:
-        return str(getattr(error, "reason", error))
+        page = await limited(context.new_page(), ANSWER_S, "opening a page")
+        response = await limited(page.goto(address, wait_until="commit", timeout=ANSWER_S * 1000), ANSWER_S + 1, f"opening {address}")
+        return f"it answered {response.status}" if response is not None and response.status >= 500 else ""
+    except InfrastructureError as error:
+        return str(error)
+    finally:
+        await browser.close(context)
