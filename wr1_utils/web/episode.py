@@ -156,6 +156,8 @@ class Episode:
             await self._open_start(page, self._visit.start_url)
             for url in self._visit.further_urls:
                 await self._open_start(await limited(self._context.new_page(), ANSWER_S, "opening a page"), url)
+            if self._visit.further_urls:
+                await limited(page.bring_to_front(), ANSWER_S, "bringing the first tab to the front")
             self._new_tab.clear()
             self._new_tabs.clear()
             begin = limited(self.place.begin(page, self.task, self._visit), self.limits.timeout_s, "beginning the task")
