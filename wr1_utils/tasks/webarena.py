@@ -103,7 +103,10 @@ class WebArena:
         self.addresses = site_addresses(settings.webarena)
         self._browser = Browser(settings.browser)  # for logins
         self.logins = Logins(settings.webarena, self._browser)
-        self._free: dict[str, asyncio.Queue] = {}
+        self._free: dict[str, asyncio.Queue] = {site: asyncio.Queue() for site in self._own_sites(self.addresses)}
+        for site, free in self._free.items():
+            for address in self.addresses[site]:
+                free.put_nowait(address)
         self._stays: dict[str, _Stay] = {}
         self._numbers = itertools.count()
 
@@ -119,10 +122,6 @@ class WebArena:
         warning = disturbance(self.settings, tasks)
         if warning:
             print(warning, file=sys.stderr, flush=True)
-        for site in self._own_sites(SITES):
-            self._free[site] = asyncio.Queue()
-            for address in self.addresses[site]:
-                self._free[site].put_nowait(address)
         try:
             run(self._log_in_everywhere())
         except InfrastructureError as error:

@@ -132,7 +132,7 @@ class Logins:
         """Does the page for members open, without being sent elsewhere or asked for a password in its place?"""
         account, page = self.accounts[site], await context.new_page()
         wanted = address.rstrip("/") + account.member_page
-        response = await limited(page.goto(wanted, timeout=PAGE_S * 1000), PAGE_S + 1, f"opening {wanted}")
+        response = await limited(page.goto(wanted, wait_until="domcontentloaded", timeout=PAGE_S * 1000), PAGE_S + 1, f"opening {wanted}")
         if response is not None and response.status >= 500:
             raise InfrastructureError(f"opening {wanted} failed: the site answered {response.status}")
         asked = await limited(page.locator("input[type=password]:visible").count(), PAGE_S, f"looking at {wanted}")
@@ -143,7 +143,7 @@ class Logins:
         account, url = self.accounts[site], address.rstrip("/") + self.accounts[site].login_page
         async with self._context() as context:
             page = await context.new_page()
-            response = await limited(page.goto(url, timeout=PAGE_S * 1000), PAGE_S + 1, f"opening {url}")
+            response = await limited(page.goto(url, wait_until="domcontentloaded", timeout=PAGE_S * 1000), PAGE_S + 1, f"opening {url}")
             if response is not None and response.status >= 500:
                 raise InfrastructureError(f"opening {url} failed: the site answered {response.status}")
             form = page.locator("form:has(input[type=password]:visible)").first
@@ -156,7 +156,7 @@ class Logins:
             await limited(name.fill(account.user), PAGE_S, f"typing the user of {site}")
             await limited(password.fill(account.password), PAGE_S, f"typing the password of {site}")
             with contextlib.suppress(PlaywrightError):  # a page that comes late, or not at all, is judged by the page for members
-                async with page.expect_navigation(timeout=PAGE_S * 1000):
+                async with page.expect_navigation(wait_until="commit", timeout=PAGE_S * 1000):
                     await password.press("Enter")
             if not await self._is_member(context, site, address):
                 raise LoginRefused(f"{site} at {address} did not take the account of {site.upper()}_USER: its page for members does not open after the login")
