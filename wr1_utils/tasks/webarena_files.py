@@ -8,6 +8,7 @@ A task is named by its number among the 812 (`webarena-lite.4`), as the packages
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -146,6 +147,7 @@ def overlap(train: list[Task], test: list[Task]) -> str:
 # ---- faulty records --------------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def read_patches() -> dict:
     """`{"version": 1, "patches": [{benchmarks, task, fault, variants, published, patched, unscorable}]}`.
 
@@ -173,5 +175,5 @@ def patched(record: dict, benchmark: str, scoring: str) -> dict:
             if holder.get(last) not in (patch["published"][name], value):
                 raise TaskError(f"Task {patch['task']} of {benchmark}: the patch of {name} expects {patch['published'][name]!r}, but the file has "
                                 f"{holder.get(last)!r}; it is another version of the file, set webarena.records = \"published\" to use it as it is.")
-            holder[last] = value
+            holder[last] = json.loads(json.dumps(value))
     return record
