@@ -227,6 +227,7 @@ def test_further_tabs_and_the_geolocation(settings, sites):
         assert "map.localhost" in moved.url
 
 
+@pytest.mark.slow
 def test_the_doctor_checks_every_site_and_login_and_plays_a_harmless_task(settings, capsys):
     findings = {one.name: one for one in examine_benchmark(settings())}
     assert set(findings) == {"tasks", "patches", "reset hook", "judge", "one task", *(f"site {site}" for site in SITES), *(f"login {site}" for site in logins())}
