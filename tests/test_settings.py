@@ -24,6 +24,8 @@ def test_the_papers_numbers():
     assert (settings.rl.learning_rate, settings.rl.beta, settings.rl.group_size) == (1e-6, 0.001, 4)
     assert (settings.episode.turn_limit, settings.episode.reply_tokens, settings.episode.context_tokens) == (15, 1024, 16382 + 1024)
     assert "8B" in settings.model.path and settings.model.dtype == "bfloat16"
+    for profile in ("paper-3b", "paper-8b"):
+        assert load_settings(profile).tasks.benchmarks == ("webarena-lite",) and load_settings(profile).tasks.scoring == "webarena"
 
 
 def test_a_profile_changes_what_it_extends_and_keeps_the_rest():

@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · test · doctor · serve · view · bench`.
+"""The command line: `wr1 demo · run · tasks · test · doctor · score · serve · view · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.settings import ROOT, SettingsError, project_path
+from wr1_utils.settings import ROOT, SettingsError, load_settings, project_path
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -66,7 +66,16 @@ def make_tasks(arguments) -> int:
 def doctor(arguments) -> int:
     from wr1_utils import doctor as examination
 
-    return examination.report()
+    return examination.report_benchmark(arguments.profile, arguments.benchmark) if arguments.benchmark else examination.report()
+
+
+def score(arguments) -> int:
+    """Score a file of another agent's answers and print both rates."""
+    from wr1_utils import score_files
+
+    report = score_files.score_file(load_settings(arguments.profile), arguments.benchmark, arguments.file, arguments.scoring)
+    print(score_files.as_json(report) if arguments.json else score_files.as_text(report))
+    return 0
 
 
 def serve(arguments) -> int:
@@ -133,7 +142,15 @@ def _parser() -> argparse.ArgumentParser:
     one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
     one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
     one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")
-    add("doctor", doctor, "say what is there, what is missing and what to do about it")
+    one = add("doctor", doctor, "say what is there, what is missing and what to do about it")
+    one.add_argument("--benchmark", metavar="NAME", help="check what one benchmark needs instead: of webarena-lite every site, login and one harmless task")
+    one.add_argument("--profile", default="laptop", help="whose settings are checked with --benchmark (default: laptop)")
+    one = add("score", score, "score another agent's trajectories or answers from a file; the README says what it holds", "nothing was scored.")
+    one.add_argument("file", metavar="FILE", help="a .jsonl or .parquet file")
+    one.add_argument("--benchmark", metavar="NAME", default="webarena-lite", help="whose tasks the file answers (default: webarena-lite)")
+    one.add_argument("--profile", default="laptop", help="whose addresses and judge model are used (default: laptop)")
+    one.add_argument("--scoring", default="", help="wr1, webarena or browsergym (default: webarena for WebArena's tasks, else the profile's)")
+    one.add_argument("--json", action="store_true", help="print one object, with the score of each row, and nothing else")
     one = add("serve", serve, "open the Pocket Arena's websites to your own browser", "the server was stopped.")
     one.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: any free one)")
     one = add("view", view, "write one HTML page that shows a run's trajectories turn by turn")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.settings import ROOT, load_settings, project_path
+from wr1_utils.settings import ROOT, SettingsError, load_settings, near_miss, project_path
 
 _WEBARENA = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "MAP", "WIKIPEDIA", "HOMEPAGE")  # the addresses that WebArena's own code reads
 _DISK_GIB = 2  # free space that a demo's checkpoints and results fit in with ease
@@ -27,16 +27,32 @@ class Finding:
 
 def report() -> int:
     """Print all findings; 0 if `wr1 demo` can run, else 1."""
-    findings = examine()
+    missing = _print(examine())
+    print(f"\nThe demo cannot run yet: {', '.join(missing)} missing." if missing else "\nThe demo can run: ./wr1 demo")
+    return 1 if missing else 0
+
+
+def report_benchmark(profile: str, benchmark: str) -> int:
+    """Print what is there of what a benchmark needs; 0 if it can run, else 1. Raises SettingsError."""
+    from wr1_utils.benchmark_check import examine_benchmark
+    from wr1_utils.tasks import BENCHMARKS
+
+    if benchmark not in BENCHMARKS:
+        raise SettingsError(f"There is no benchmark {benchmark!r}{near_miss(benchmark, BENCHMARKS)}; there are {', '.join(BENCHMARKS)}.")
+    missing = _print(examine_benchmark(load_settings(profile, **{"tasks.benchmarks": [benchmark]})))
+    print(f"\n{benchmark} cannot run yet: {', '.join(missing)} missing." if missing else f"\n{benchmark} can run.")
+    return 1 if missing else 0
+
+
+def _print(findings: list[Finding]) -> list[str]:
+    """Prints the findings; the names of those that are needed and not good."""
     width = max(len(one.name) for one in findings)
     for one in findings:
         mark = "ok" if one.good else "MISSING" if one.needed else "-"
         print(f"{mark:<8}{one.name:<{width}}  {one.state}")
         if not one.good and one.remedy:
             print(f"{'':<8}{'':<{width}}  → {one.remedy}")
-    missing = [one.name for one in findings if one.needed and not one.good]
-    print(f"\nThe demo cannot run yet: {', '.join(missing)} missing." if missing else "\nThe demo can run: ./wr1 demo")
-    return 1 if missing else 0
+    return [one.name for one in findings if one.needed and not one.good]
 
 
 def examine() -> list[Finding]:
@@ -117,7 +133,7 @@ def _benchmarks(browser: bool) -> list[Finding]:
     except importlib.metadata.PackageNotFoundError:
         pages = Finding("miniwob", "the package miniwob is not installed", False, True, "pip install -e . in this environment")
     unset = [name for name in _WEBARENA if not os.environ.get(name)]
-    webarena = f"addresses not set: {', '.join(unset)}" if unset else "addresses set; this version runs pocket, arena and miniwob only"
+    webarena = f"addresses not set: {', '.join(unset)}" if unset else "addresses set; wr1 doctor --benchmark webarena-lite checks the sites"
     return [Finding("pocket", "runs in this process" if browser else wait, browser, True, "see browser above"), pages, Finding("webarena", webarena, good=False)]
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from wr1_utils.agent.hf_engine import load_policy, method_settings, model_folder
 from wr1_utils.agent.policy import Policy
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
+from wr1_utils.score_files import as_json, as_text, score_trajectories
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import test_tasks
 from wr1_utils.tasks.task import Task
+from wr1_utils.tasks.webarena_files import WEBARENA, webarena_scoring
 from wr1_utils.trajectory import Trajectory, read_trajectories, write_trajectories
 
 CHUNK = 64  # episodes between two saves
@@ -32,6 +35,11 @@ def evaluate(settings: Settings, method: str) -> Run:
     done = play_tasks(settings, run, test_tasks(settings), policy, f"Evaluating {method}, task", temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature)
     valid = [t for t in done if t.valid]
     successes = sum(t.status == "success" for t in valid)
+    both = {}  # of WebArena's benchmarks: the rates by the records as published and as patched, and what they were made with
+    for benchmark in (name for name in settings.tasks.benchmarks if name in WEBARENA):
+        report = score_trajectories(settings, benchmark, done, webarena_scoring(settings.tasks.scoring))
+        print(as_text(report))
+        both[benchmark] = {key: value for key, value in json.loads(as_json(report)).items() if key not in ("rows", "missing")}
     run.save_summary(
         {
             "method": method,
@@ -43,6 +51,7 @@ def evaluate(settings: Settings, method: str) -> Run:
             "success_rate": successes / max(1, len(valid)),
             "turns": sum(len(t.turns) for t in valid) / max(1, len(valid)),
             "seconds": round(time.monotonic() - started, 1),
+            **both,
         }
     )
     return run

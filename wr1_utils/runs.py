@@ -23,7 +23,7 @@ from typing import Callable, Literal
 from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, reply_style, to_dict, to_toml, type_error
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
-_PLACES = ("results", "checkpoints", "browser", "sites")
+_PLACES = ("results", "checkpoints", "browser", "sites", "webarena")  # of the last, `records` counts where its tasks are taken
 _LATER = {"demos": ("bc", "offline", "rl", "evaluation"), "bc": ("offline", "rl", "evaluation"), "rl": ("offline", "evaluation"), "offline": ("evaluation",)}
 _FOR_PEOPLE = ("rollout.screenshots",)  # nor on these; a run that is done is not made again for them
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
@@ -113,7 +113,10 @@ def find_run(settings: Settings, stage: str, variant: str = "", seed: int | None
 def relevant(stage: str, tree: dict) -> dict:
     """The settings (a tree as `to_dict` gives it) that the outcome of a stage depends on, by dotted name."""
     ignored = {*_PLACES, *_LATER.get(stage, ())}
-    return {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored and key not in _FOR_PEOPLE}
+    kept = {key: value for key, value in _flat(tree) if key.split(".")[0] not in ignored and key not in _FOR_PEOPLE}
+    if any(name.startswith("webarena") for name in tree.get("tasks", {}).get("benchmarks", ())):
+        kept["webarena.records"] = tree.get("webarena", {}).get("records")
+    return kept
 
 
 def environment_stamp() -> dict:

@@ -65,7 +65,7 @@ class TasksSettings:
     test_limit: int = 0
     miniwob_train_per_env: int = 8  # seeds of each MiniWoB++ environment
     miniwob_test_per_env: int = 4
-    scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by
+    scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by; for WebArena's tasks wr1 is webarena
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,27 @@ class JudgeSettings:
     model: str = ""
     key_variable: str = "OPENAI_API_KEY"  # the environment variable that holds the endpoint's key
     cache: str = "data/judge"  # where its replies are kept
+
+
+@dataclass(frozen=True)
+class WebArenaSettings:
+    """Of the benchmarks webarena-lite and webarena. An address that is "" is taken from the environment: SHOPPING, SHOPPING_ADMIN, …"""
+
+    lite_file: str = ""  # the 165 tasks: a JSON file, or the wheel that holds it; "" = a wheel in data/webarena, or the installed package
+    full_file: str = ""  # the 812 tasks, likewise
+    records: Literal["patched", "published"] = "patched"  # are known faults of the records put right? (tasks/webarena_patches.json)
+    shopping: str = ""  # several addresses, parted by blanks, are copies of the site: an episode has one for itself
+    shopping_admin: str = ""
+    reddit: str = ""
+    gitlab: str = ""
+    map: str = ""
+    wikipedia: str = ""
+    homepage: str = ""
+    accounts: str = ""  # a TOML file outside the repository, [site] user, password; "" = the environment's SHOPPING_USER, SHOPPING_PASSWORD, …
+    login_folder: str = "~/.cache/wr1/logins"  # where logins are kept; outside the repository
+    login_hours: float = 6.0  # a login that was last seen to work longer ago is tried before it is used
+    reset_command: str = ""  # shell command that resets one site before an episode; it is told WR1_SITE, WR1_ADDRESS, WR1_TASK and WR1_SEED
+    reset_s: float = 600.0  # limit of a reset, until the site answers again, in seconds
 
 
 @dataclass(frozen=True)
@@ -150,6 +171,7 @@ class Settings:
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    webarena: WebArenaSettings = field(default_factory=WebArenaSettings)
 
 
 def reply_limit(settings: Settings) -> int:

@@ -83,3 +83,16 @@ def test_faulty_files_are_refused(tmp_path):
         load_tasks(tmp_path / "bad.json")
     with pytest.raises(TaskError, match="already used by record 0"):
         load_tasks(write(tmp_path, RECORD, RECORD))
+
+
+def test_a_geolocation_is_kept_and_none_is_not_written(tmp_path):
+    place = {"latitude": 40.4, "longitude": -79.9}
+    first, second = tasks = load_tasks(write(tmp_path, {**RECORD, "geolocation": place}, {**RECORD, "task_id": 8, "geolocation": None}))
+    assert first.geolocation == place and second.geolocation is None
+    save_tasks(tasks, tmp_path / "again.json")
+    assert load_tasks(tmp_path / "again.json") == tasks and '"geolocation": null' not in (tmp_path / "again.json").read_text()
+
+
+@pytest.mark.parametrize("task_id, benchmark", [(7, "pocket"), ("arena.7", "arena"), ("webarena.7", "webarena"), ("webarena-lite.7", "webarena-lite")])
+def test_the_benchmark_is_told_by_the_id(tmp_path, task_id, benchmark):
+    assert load_tasks(write(tmp_path, {**RECORD, "task_id": task_id}))[0].benchmark == benchmark

@@ -14,7 +14,7 @@ from wr1_utils.analysis.tables import BENCHMARK_NAMES, METHOD_NAMES, METHODS, An
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 METHOD_COLOURS = {"base": "#999999", "bc": "#E69F00", "r1": "#0072B2", "filtered_bc": "#F0E442", "awr": "#56B4E9", "r1_zero": "#009E73", "r1_cot": "#CC79A7", "bc_cot": "#D55E00"}
-BENCHMARK_COLOURS = {"all": "#000000", "pocket": "#0072B2", "arena": "#CC79A7", "miniwob": "#D55E00", "webarena": "#009E73"}
+BENCHMARK_COLOURS = {"all": "#000000", "pocket": "#0072B2", "arena": "#CC79A7", "miniwob": "#D55E00", "webarena-lite": "#009E73", "webarena": "#56B4E9"}
 _STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": "#DDDDDD",
           "legend.frameon": False, "lines.linewidth": 2, "pdf.fonttype": 42, "savefig.dpi": 150, "figure.facecolor": "white"}
 

@@ -20,7 +20,7 @@ from wr1_utils.trajectory import Trajectory, read_trajectories
 
 METHODS = ("base", "bc", "bc_cot", "filtered_bc", "awr", "r1", "r1_zero", "r1_cot")  # the order of rows
 METHOD_NAMES = {"base": "Base", "bc": "BC", "bc_cot": "BC-CoT", "filtered_bc": "Filtered BC", "awr": "AWR", "r1": "R1", "r1_zero": "R1-Zero", "r1_cot": "R1-CoT"}
-BENCHMARK_NAMES = {"pocket": "Pocket Arena", "arena": "Pocket Arena, all sites", "miniwob": "MiniWoB++", "webarena": "WebArena-Lite", "all": "all tasks"}
+BENCHMARK_NAMES = {"pocket": "Pocket Arena", "arena": "Pocket Arena, all sites", "miniwob": "MiniWoB++", "webarena-lite": "WebArena-Lite", "webarena": "WebArena", "all": "all tasks"}
 COMPARISONS = (("bc", "base"), ("r1", "bc"))  # (method, reference)
 TEST_SPLITS = ("seen_template", "unseen_template")  # together: "test"
 

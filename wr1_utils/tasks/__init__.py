@@ -7,7 +7,7 @@ import random
 from wr1_utils.settings import Settings, SettingsError, near_miss, project_path
 from wr1_utils.tasks.task import Task, load_tasks
 
-BENCHMARKS = ("pocket", "arena", "miniwob")  # the Pocket Arena's shop alone, all its sites, MiniWoB++
+BENCHMARKS = ("pocket", "arena", "miniwob", "webarena-lite", "webarena")  # the Pocket Arena's shop alone, all its sites, MiniWoB++, WebArena's own sites
 
 
 def open_place(settings: Settings, benchmark: str):
@@ -21,6 +21,10 @@ def open_place(settings: Settings, benchmark: str):
         from wr1_utils.tasks.miniwob import MiniWob
 
         return MiniWob()
+    if benchmark in ("webarena-lite", "webarena"):
+        from wr1_utils.tasks.webarena import WebArena
+
+        return WebArena(settings, benchmark)
     raise SettingsError(f"There is no benchmark {benchmark!r}{near_miss(benchmark, BENCHMARKS)}; there are {', '.join(BENCHMARKS)}.")
 
 
@@ -30,6 +34,8 @@ def benchmark_expert(benchmark: str, style: str = "short"):
 
     if benchmark in ("pocket", "arena"):
         from wr1_utils.agent import pocket_experts as experts
+    elif benchmark != "miniwob":
+        raise SettingsError(f"{benchmark} has no scripted expert; demonstrations of it must be made by a person or a larger model.")
     else:
         from wr1_utils.agent import miniwob_experts as experts
     return in_style(experts.reply, style)
@@ -79,6 +85,10 @@ def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Tas
             from wr1_utils.tasks.miniwob import make_tasks
 
             found = make_tasks(split, per_env)
+        elif benchmark in ("webarena-lite", "webarena"):
+            from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
+
+            found = webarena_tasks(settings.webarena, benchmark, split, webarena_scoring(settings.tasks.scoring))
         else:
             open_place(settings, benchmark)  # says what is wrong
         tasks += spread(found, limit, settings.seed)

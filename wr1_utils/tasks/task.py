@@ -1,7 +1,7 @@
 """The task record, in WebArena's JSON format, validated when it is read.
 
 A task file is a JSON array of records. The fields are WebArena's; one is added: `split`. Fields of WebArena that
-nothing here needs (`storage_state`, `geolocation`, ...) are allowed and dropped.
+nothing here needs (`storage_state`, ...) are allowed and dropped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Task:
 
     `start_url` and the URLs in `eval` hold placeholders such as `__SHOPPING__`. `eval` is WebArena's record:
     `eval_types`, `reference_answers`, `reference_url`, `program_html`, `url_note`, `string_note`.
-    `split` is `train`, or for test tasks `seen_template` or `unseen_template`.
+    `split` is `train`, or for test tasks `seen_template` or `unseen_template`. `geolocation` is where the browser says
+    that it is (latitude, longitude), None: nowhere.
     """
 
     task_id: str
@@ -56,11 +57,15 @@ class Task:
     require_reset: bool
     eval: dict
     split: str
+    geolocation: dict | None = None
 
     @property
     def benchmark(self) -> str:
-        """Where its results are counted: `miniwob` by its site, `arena` by its id, and `pocket`, the shop alone, otherwise."""
-        return "miniwob" if self.sites == ("miniwob",) else "arena" if self.task_id.startswith("arena.") else "pocket"
+        """Where its results are counted: `miniwob` by its site, others by what stands before the first point of their id, else `pocket`."""
+        if self.sites == ("miniwob",):
+            return "miniwob"
+        name = self.task_id.partition(".")[0]
+        return name if name in ("arena", "webarena", "webarena-lite") else "pocket"
 
     @property
     def site(self) -> str:
@@ -98,6 +103,9 @@ def load_tasks(path: str | Path) -> list[Task]:
 def save_tasks(tasks: list[Task], path: str | Path) -> None:
     """Write tasks as a JSON array that `load_tasks` reads back equal."""
     records = [{**asdict(task), "sites": list(task.sites)} for task in tasks]
+    for record in records:
+        if record["geolocation"] is None:
+            del record["geolocation"]
     Path(path).write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -123,8 +131,11 @@ def task_from_record(record: dict, where: str = "task") -> Task:
     if record["split"] not in SPLITS:
         raise TaskError(f"{where}: the field 'split' is {record['split']!r}; it should be one of {', '.join(SPLITS)}.")
     _check_eval(record["eval"], where)
+    place = record.get("geolocation")
+    if place is not None and not (isinstance(place, dict) and all(isinstance(place.get(key), (int, float)) for key in ("latitude", "longitude"))):
+        raise TaskError(f"{where}: the field 'geolocation' is {place!r}; it should be null or an object with latitude and longitude.")
     values = {field: record[field] for field in _REQUIRED}
-    return Task(**{**values, "task_id": str(record["task_id"]), "sites": tuple(sites)})
+    return Task(geolocation=place, **{**values, "task_id": str(record["task_id"]), "sites": tuple(sites)})
 
 
 def _check_eval(record: dict, where: str) -> None:

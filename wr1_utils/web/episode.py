@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ class Visit:
     headers: dict = field(default_factory=dict)  # sent with every request of the context
     cookies: list = field(default_factory=list)  # as Playwright's add_cookies takes them
     key: str = ""  # names the episode's world
+    further_urls: tuple[str, ...] = ()  # opened in tabs behind the first
+    geolocation: dict | None = None  # where the browser says that it is, as Playwright's set_geolocation takes it
 
 
 class Place(Protocol):
@@ -52,7 +55,7 @@ class Place(Protocol):
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
-    def enter(self, task, seed: int) -> Visit: ...
+    def enter(self, task, seed: int) -> Visit: ...  # or a coroutine that gives one, where it may have to wait
     async def begin(self, page: Page, task, visit: Visit) -> str: ...
     async def finished(self, page: Page, task, visit: Visit) -> bool: ...
     async def score(self, page: Page, context: BrowserContext, task, visit: Visit, answer: str | None) -> float | None: ...
@@ -99,8 +102,9 @@ class Episode:
         """Open the task's page in a fresh context. Raises InfrastructureError."""
         await self.close()
         self.answer, self.steps = None, 0
+        visit = self.place.enter(self.task, self.seed)
+        self._visit = await visit if inspect.isawaitable(visit) else visit
         async with self.browser.active:
-            self._visit = self.place.enter(self.task, self.seed)
             self._context = await self.browser.open(headers=self._visit.headers, cookies=self._visit.cookies, viewport=self.place.viewport)
             self._context.on("page", self._on_page)
             self._context.on("dialog", self._on_dialog)
@@ -109,7 +113,16 @@ class Episode:
                 self._on_page(page)
             page = swept[0] if swept else await limited(self._context.new_page(), ANSWER_S, "opening a page")
             self._tab = self._tabs[0]
-            await self._open_start(page)
+            if self._visit.geolocation:
+                await limited(self._context.grant_permissions(["geolocation"]), ANSWER_S, "allowing the geolocation")
+                await limited(self._context.set_geolocation(self._visit.geolocation), ANSWER_S, "setting the geolocation")
+            await self._open_start(page, self._visit.start_url)
+            for url in self._visit.further_urls:
+                await self._open_start(await limited(self._context.new_page(), ANSWER_S, "opening a page"), url)
+            if self._visit.further_urls:
+                await limited(page.bring_to_front(), ANSWER_S, "bringing the first tab to the front")
+            self._new_tab.clear()
+            self._new_tabs.clear()
             begin = limited(self.place.begin(page, self.task, self._visit), self.limits.timeout_s, "beginning the task")
             self.intent = await begin or self.task.intent
             return await self._observe()
@@ -175,7 +188,8 @@ class Episode:
             for tab in tabs:
                 tab.leave()
             here = all(frame.url.startswith(("http", "about:srcdoc")) for tab in tabs for frame in tab.page.frames)  # else one is still on its way
-            sweepable = here and len(self._origins) == 1 and not self._popups and not any(tab.gone for tab in tabs)
+            plain = not self._popups and not visit.geolocation
+            sweepable = here and len(self._origins) == 1 and plain and not any(tab.gone for tab in tabs)
             await self.browser.close(context, self._origins.pop() if sweepable else "")
         self._origins, self._popups = set(), False
         if visit is not None:
@@ -184,9 +198,9 @@ class Episode:
             except Exception:  # a world that cannot be left says so at the next enter
                 pass
 
-    async def _open_start(self, page: Page) -> None:
+    async def _open_start(self, page: Page, url: str) -> None:
         """A page that has begun to come but never ends is seen as it is."""
-        url, seconds = self._visit.start_url, self.limits.timeout_s
+        seconds = self.limits.timeout_s
         try:
             response = await asyncio.wait_for(page.goto(url, wait_until="domcontentloaded", timeout=seconds * 1000), seconds + 1)
         except (TimeoutError, PlaywrightTimeout):
@@ -342,7 +356,7 @@ class Episode:
             page = await limited(self._context.new_page(), ANSWER_S, "opening a page")
             self._new_tab.clear()
             self._new_tabs.clear()
-            await self._open_start(page)
+            await self._open_start(page, self._visit.start_url)
         while self._tab not in self._tabs:  # back to the tab that it was opened from
             self._tab = self._tab.opener or self._tabs[-1]
 
