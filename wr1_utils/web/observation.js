@@ -198,6 +198,11 @@ function roleOf(node, style, pointer) {
   return null;
 }
 
+function listensInside(node) {  // does something within it take clicks of its own? A card that opens, with icons that do something else
+  const listening = node.ownerDocument.defaultView.__wr1_activity?.listening;
+  return Boolean(listening) && [...node.querySelectorAll("*")].some(inner => listening.has(inner));
+}
+
 const isFile = node => node.tagName === "INPUT" && node.type === "file";
 
 function isDisabled(node) {
@@ -356,7 +361,7 @@ function observe(request) {
       if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, style);
       return;
     }
-    const nested = Boolean(node.querySelector(CONTROLS)), text = collapse(visibleText(node, true));
+    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && listensInside(node)), text = collapse(visibleText(node, true));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
       if (role === "clickable" && box && (box.width === 0 || box.height === 0) && !text) return walkChildren(node, inner, style);
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
