@@ -17,7 +17,7 @@ ACTIONS = {
     "drag": "the mouse moved with its button held down, to move, draw or select something",
     "point": "a click at a place where no element is",
 }
-GRAMMAR = ("click", "type", "choose", "hover", "scroll", "wait")  # what web/actions.py can say
+GRAMMAR = {"click": "Click", "type": "Type", "choose": "Select Dropdown Option", "hover": "Hover", "scroll": "Scroll Down", "wait": "Wait"}
 SIGHTS = {
     "picture": "colours, shapes or pictures without a name",
     "long text": "more of a field's text than the page's text shows",

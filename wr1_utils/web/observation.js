@@ -198,9 +198,9 @@ function roleOf(node, style, pointer) {
   return null;
 }
 
-function listensInside(node) {  // does something within it take clicks of its own? A card that opens, with icons that do something else
-  const listening = node.ownerDocument.defaultView.__wr1_activity?.listening;
-  return Boolean(listening) && [...node.querySelectorAll("*")].some(inner => listening.has(inner));
+function holdsOthers(node, style) {  // do things within it take clicks of their own? A card with icons, a list that listens for its entries
+  const view = node.ownerDocument.defaultView, listening = view.__wr1_activity?.listening, points = style.cursor === "pointer";
+  return [...node.querySelectorAll("*")].some(inner => listening?.has(inner) || (!points && view.getComputedStyle(inner).cursor === "pointer"));
 }
 
 const isFile = node => node.tagName === "INPUT" && node.type === "file";
@@ -361,7 +361,7 @@ function observe(request) {
       if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, style);
       return;
     }
-    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && listensInside(node)), text = collapse(visibleText(node, true));
+    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && holdsOthers(node, style)), text = collapse(visibleText(node, true));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
       if (role === "clickable" && box && (box.width === 0 || box.height === 0) && !text) return walkChildren(node, inner, style);
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
