@@ -3,8 +3,7 @@
 import re
 
 from wr1_utils.agent.experts import ExpertError, click, find, find_all, hover, need, scroll_down, scroll_up, select, wait
-from wr1_utils.agent.miniwob_parts import (ORDINALS, asked, click_quoted, listed, named, nameless, need_named, quoted, submit,
-                                           textboxes)
+from wr1_utils.agent.miniwob_parts import ORDINALS, asked, click_quoted, listed, named, nameless, need_named, quoted, submit, textboxes
 from wr1_utils.web.observation import Observation
 
 SYNONYMS = tuple(tuple(line.split(", ")) for line in """big, large, huge, enormous, gigantic

@@ -3,7 +3,7 @@
 import datetime
 import re
 
-from wr1_utils.agent.experts import ExpertError, click, find, find_all, need, page_line, scroll_down, select, type_text, wait
+from wr1_utils.agent.experts import ExpertError, click, find, find_all, need, page_line, press_enter, scroll_down, select, type_text, wait
 from wr1_utils.agent.miniwob_parts import ORDINALS, asked, fill, label_of, need_named, quoted, submit, textboxes
 from wr1_utils.web.observation import Element, Observation
 
@@ -199,10 +199,10 @@ def use_autocomplete(intent: str, observation: Observation, memory: dict) -> str
 
 
 def use_colorwheel(intent: str, observation: Observation, memory: dict) -> str:
-    """The field takes a colour as six hexadecimal digits."""
+    """The field takes a colour as six hexadecimal digits; its wheel then lies over the button, which the Enter key still reaches."""
     (colour,) = asked(r"Select (.*) with the color picker and hit Submit\.", intent)
     (box,) = textboxes(observation, 1)
-    return fill(observation, box, COLOURS[colour]) or submit(observation)
+    return fill(observation, box, COLOURS[colour]) or press_enter(need(observation, "button", "Submit"))
 
 
 def sign_agreement(intent: str, observation: Observation, memory: dict) -> str:

@@ -4,7 +4,7 @@ import re
 
 from wr1_utils.agent.experts import ExpertError, click, find, find_all, need, type_text, wait
 from wr1_utils.agent.miniwob_form_experts import pick_date
-from wr1_utils.agent.miniwob_parts import asked, listed, named, nameless, need_named, quoted, submit, textboxes
+from wr1_utils.agent.miniwob_parts import asked, listed, nameless, need_named, quoted, submit, textboxes
 from wr1_utils.web.observation import Element, Observation
 
 POST_ICONS = {"Reply": 0, "Retweet": 1, "Like": 2, "Share": 3}  # of a post, from left to right; the fourth may open a menu instead

@@ -9,6 +9,7 @@ from __future__ import annotations
 ACTIONS = {
     "click": "a click on an element",
     "type": "a text typed into a field",
+    "enter": "the Enter key on an element",
     "choose": "an option of a list",
     "hover": "the mouse over an element",
     "scroll": "scrolling",
@@ -17,7 +18,8 @@ ACTIONS = {
     "drag": "the mouse moved with its button held down, to move, draw or select something",
     "point": "a click at a place where no element is",
 }
-GRAMMAR = {"click": "Click", "type": "Type", "choose": "Select Dropdown Option", "hover": "Hover", "scroll": "Scroll Down", "wait": "Wait"}
+GRAMMAR = {"click": "Click", "type": "Type", "enter": "Press Enter", "choose": "Select Dropdown Option", "hover": "Hover", "scroll": "Scroll Down",
+           "wait": "Wait"}
 SIGHTS = {
     "picture": "colours, shapes or pictures without a name",
     "long text": "more of a field's text than the page's text shows",
@@ -143,8 +145,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "unicode-test": ("click",),
     "use-autocomplete": ("type", "click"),
     "use-autocomplete-nodelay": ("type", "click"),
-    "use-colorwheel": ("type", "click"),
-    "use-colorwheel-2": ("type", "click", "picture"),
+    "use-colorwheel": ("type", "enter"),
+    "use-colorwheel-2": ("type", "enter", "picture"),
     "use-slider": ("keys", "click"),
     "use-slider-2": ("keys", "click"),
     "use-spinner": ("click",),
