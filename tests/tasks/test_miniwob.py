@@ -144,15 +144,17 @@ def test_what_leaks_is_hidden(miniwob, names):
     """Every page says in plain text what it wants, and without the hidden parts none shows its instruction, reward, timer or cover."""
     place, run, open_task = miniwob
 
-    async def left_over(task):
-        page, _, intent = await open_task(task)
-        await page.evaluate("s => document.querySelectorAll(s).forEach(e => e.remove())", ", ".join(place.hidden))
-        text = await page.evaluate("document.body.innerText")
-        await page.close()
+    async def left_over(task, some):
+        async with some:
+            page, _, intent = await open_task(task)
+            await page.evaluate("s => document.querySelectorAll(s).forEach(e => e.remove())", ", ".join(place.hidden))
+            text = await page.evaluate("document.body.innerText")
+            await page.close()
         return task, intent, text
 
     async def all_left_over():
-        return await asyncio.gather(*[left_over(task) for task in make_tasks("train", 1, names)])
+        some = asyncio.Semaphore(8)
+        return await asyncio.gather(*[left_over(task, some) for task in make_tasks("train", 1, names)])
 
     for task, intent, text in run(all_left_over()):
         assert isinstance(intent, str) and intent and intent not in text, task.task_id
