@@ -48,6 +48,8 @@ def test_an_expert_that_cannot_go_on_says_so(observed):
     """Another page than the expected one is an ExpertError naming what is missing."""
     with pytest.raises(ExpertError, match="okay"):
         miniwob_experts.reply(task("click-button"), 'Click on the "okay" button.', observed(("button", "no")), {})
+    with pytest.raises(ExpertError, match="'grid-coordinate' expects it"):
+        miniwob_experts.reply(task("grid-coordinate"), "Click on the grid coordinate (2,2).", observed(("clickable", "circle")), {})
     with pytest.raises(ExpertError, match="no expert for the MiniWoB\\+\\+ page 'drag-box'"):
         miniwob_experts.reply(task("drag-box"), "Drag the smaller box.", observed(("button", "Submit")), {})
 

@@ -67,6 +67,7 @@ def test_an_icon_of_a_post_and_an_entry_of_its_menu(observed):
     assert act("social-media", 'For the user @bob, click on the "Mute" button.', observed(*POSTS))[1] == "7"
     opened = [*POSTS[:12], ("clickable", "Copy link to Tweet"), ("clickable", "Mute @bob")]
     assert act("social-media", 'For the user @bob, click on the "Mute" button.', observed(*opened))[1] == "9"
+    assert act("social-media", 'For the user @ann, click on the "Mute" button.', observed(*POSTS[:5]))[0] == "Wait"
     with pytest.raises(ExpertError, match="@carl"):
         act("social-media", 'For the user @carl, click on the "Like" button.', observed(*POSTS))
 

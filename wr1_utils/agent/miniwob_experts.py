@@ -23,4 +23,7 @@ def reply(task: Task, intent: str, observation: Observation, memory: dict) -> st
     expert = EXPERTS.get(task.intent_template)
     if expert is None:
         raise ExpertError(f"there is no expert for the MiniWoB++ page {task.intent_template!r}")
-    return expert(intent, observation, memory)
+    try:
+        return expert(intent, observation, memory)
+    except (LookupError, ValueError, TypeError, AttributeError) as fault:  # something that the script takes for granted is not on the page
+        raise ExpertError(f"the page {observation.title!r} is not as the expert for {task.intent_template!r} expects it: {fault}") from fault

@@ -98,14 +98,16 @@ def posts(observation: Observation) -> list[tuple[str, list[Element]]]:
 
 
 def social_media(intent: str, observation: Observation, memory: dict) -> str:
-    """One thing of one post: an icon, or an entry of the menu behind the fourth."""
+    """One thing of one post: an icon, or an entry of the menu behind the fourth. Icons may come late."""
     user, action = asked(r'For the user (@\w+), click on the "(.*)" button\.', intent)
     things = next((things for name, things in posts(observation) if name == user), None)
     if things is None:
         raise ExpertError(f"there is no post by {user}")
-    if action in POST_ICONS:
-        return click(things[POST_ICONS[action]])
-    return click(next((e for e in things if e.label in (action, f"{action} {user}")), nameless(things)[3]))
+    entry = next((e for e in things if e.label in (action, f"{action} {user}")), None)
+    if entry is not None:
+        return click(entry)
+    icons = nameless(things)
+    return wait(1) if len(icons) < len(POST_ICONS) else click(icons[POST_ICONS.get(action, 3)])
 
 
 def social_media_some(intent: str, observation: Observation, memory: dict) -> str:
@@ -116,8 +118,11 @@ def social_media_some(intent: str, observation: Observation, memory: dict) -> st
     done = memory.setdefault("done", 0)
     if done == wanted:
         return submit(observation)
+    icons = nameless(mine[done])
+    if len(icons) < len(POST_ICONS):
+        return wait(1)
     memory["done"] += 1
-    return click(mine[done][POST_ICONS[action]])
+    return click(icons[POST_ICONS[action]])
 
 
 # ---- flights and food
