@@ -1,4 +1,4 @@
-"""Experts for the MiniWoB++ pages where clicking is all there is: buttons, boxes, tabs, sections, menus, wheels, trees."""
+"""Experts for the MiniWoB++ pages where clicking is all there is: buttons, boxes, tabs, sections, menus, trees."""
 
 import re
 
@@ -181,14 +181,6 @@ def click_menu(intent: str, observation: Observation, memory: dict) -> str:
     return hover(entry)
 
 
-def click_pie(intent: str, observation: Observation, memory: dict) -> str:
-    """The `+` in the middle, which comes last, opens the wheel."""
-    if not memory.get("opened"):
-        memory["opened"] = True
-        return click(find_all(observation, "clickable", "+")[-1])
-    return click(need(observation, "clickable", quoted(intent)[0]))
-
-
 def navigate_tree(intent: str, observation: Observation, memory: dict) -> str:
     """Before the name of a folder stands a nameless box that opens it; folders are opened from top to bottom until the name shows."""
     target = find(observation, "clickable", quoted(intent)[0])
@@ -220,7 +212,7 @@ def odd_or_even(intent: str, observation: Observation, memory: dict) -> str:
 
 
 def generate_number(intent: str, observation: Observation, memory: dict) -> str:
-    """Generates until the number is as asked; a number over 10 does not come, one under 0 neither."""
+    """Generates until the number is as asked."""
     shown = next((int(e.label) for e in observation.elements if e.role == "text" and e.label.isdecimal()), None)
     bound = re.search(r"(less|greater) than (\d+)", intent)
     if shown is None:
@@ -277,8 +269,6 @@ CLICK_EXPERTS = {
     "click-link": click_quoted,
     "click-menu": click_menu,
     "click-option": click_option,
-    "click-pie": click_pie,
-    "click-pie-nodelay": click_pie,
     "click-scroll-list": click_scroll_list,
     "click-tab": click_tab,
     "click-tab-2": click_tab_2,

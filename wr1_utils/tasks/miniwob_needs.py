@@ -54,7 +54,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "click-menu": ("hover", "click"),
     "click-menu-2": ("click", "picture"),
     "click-option": ("click",),
-    "click-pie": ("click",),
+    "click-pie": ("click",),  # but where the first part of the wheel is asked for, it hears no click
     "click-pie-nodelay": ("click",),
     "click-scroll-list": ("choose", "click"),
     "click-shades": ("click", "picture"),
