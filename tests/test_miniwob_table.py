@@ -4,7 +4,7 @@ import pandas as pd
 
 from wr1_utils.agent.miniwob_experts import EXPERTS
 from wr1_utils.analysis.tables import write_table
-from wr1_utils.miniwob_table import COLUMNS, SEEDS, environment_table
+from wr1_utils.miniwob_table import COLUMNS, SEEDS, _recorded, environment_table
 from wr1_utils.settings import ROOT
 from wr1_utils.tasks.miniwob import ALL_PAGES
 
@@ -22,6 +22,15 @@ def test_a_row_for_each_page():
     row = table.loc["drag-box"].to_dict()
     assert pd.isna(row.pop("turns"))
     assert row == {"needs": "drag, click, picture", "grammar": "no: drag", "text": "no: picture", "agent": "random clicks", "episodes": 2, "errors": 1, "solved": 0}
+
+
+def test_pages_with_a_spoilt_episode_are_taken_out_of_the_record(tmp_path):
+    file = tmp_path / "episodes.csv"
+    assert _recorded(file).empty and file.read_text() == ",".join(COLUMNS) + "\n"
+    good = ["click-tab,0,expert,success,1,\n", "click-tab,1,expert,failure,3,\n"]
+    file.write_text("".join([",".join(COLUMNS) + "\n", good[0], "drag-box,0,random clicks,failure,2,\n", "drag-box,1,random clicks,infrastructure,0,crashed\n", good[1]]))
+    assert list(_recorded(file)["environment"]) == ["click-tab", "click-tab"]
+    assert file.read_text() == ",".join(COLUMNS) + "\n" + "".join(good)
 
 
 def test_the_committed_table_is_that_of_the_committed_record(tmp_path):

@@ -2,7 +2,7 @@
 
 ``python -m wr1_utils.miniwob_table`` plays three seeds of every page, by its expert or, where it has none, by random clicks (which show that the page
 runs), and records them in `results/miniwob/episodes.csv`; the table `environments.csv` with its twins is made from that file alone. Pages that stand
-in the file are not played again: an interrupted run goes on, and a row of pages taken out of the file is played anew.
+in the file are not played again, but for those with an episode that the infrastructure spoilt: the same command goes on from there.
 """
 
 import csv
@@ -48,15 +48,22 @@ def _suffices(lacking: tuple[str, ...]) -> str:
     return f"no: {', '.join(lacking)}" if lacking else "yes"
 
 
+def _recorded(record: Path) -> pd.DataFrame:
+    """The episodes in the file, which is made where it is missing; pages that the infrastructure spoilt are taken out of it."""
+    found = pd.read_csv(record) if record.is_file() else pd.DataFrame(columns=COLUMNS)
+    spoilt = found.loc[found["status"] == "infrastructure", "environment"]
+    found = found[~found["environment"].isin(spoilt)]
+    found.to_csv(record, index=False, lineterminator="\n")
+    return found
+
+
 def play(folder: Path, pages: tuple[str, ...] = ALL_PAGES) -> pd.DataFrame:
     """Plays the pages that are not recorded in `folder` yet, and writes the table and the stamp there; returns the table."""
     os.environ.setdefault("WR1_COMMAND", "python -m wr1_utils.miniwob_table")
     settings = load_settings("laptop", **{"tasks.benchmarks": ("miniwob",)}, **LIMITS)
     record, stamp, show = folder / "episodes.csv", environment_stamp(), progress("Pages")
     folder.mkdir(parents=True, exist_ok=True)
-    if not record.is_file():
-        record.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    left = [page for page in pages if page not in set(pd.read_csv(record)["environment"])]
+    left = [page for page in pages if page not in set(_recorded(record)["environment"])]
     tokenizer = load_tokenizer(model_folder(settings, "base"))
     with Rollout(settings) as rollout:
         for done, page in enumerate(left, 1):

@@ -70,7 +70,7 @@ def mail_order(intent: str, names: list[str]) -> tuple[str, str, str]:
     if found:
         sender, reply, text, forward, recipient, delete, star = found.groups()
         return sender, reply or forward or delete or star, text or recipient or ""
-    people = sorted((name for name in set(names) if re.search(rf"\b{re.escape(name)}\b", intent)), key=len)[-2:] if names else []
+    people = sorted((name for name in set(names) if name and re.search(rf"\b{re.escape(name)}\b", intent)), key=len)[-2:]
     recipients = [name for name in people if re.search(rf"\bto {name}\b|(?:Send|Forward|Give) {name} the|^{name} (?:wants the|is waiting)", intent)]
     if len(people) != 2 or len(recipients) != 1:
         raise ExpertError(f"it is not clear who wrote and who gets the mail: {intent!r}")
