@@ -115,3 +115,10 @@ def test_tasks_that_cannot_be_written(tmp_path, capsys):
     before = (ROOT / "data/tasks/arena_test.json").read_bytes()
     assert cli.main(["tasks", "make", "--seed", "3", "--to", str(ROOT / "data/tasks")]) == 2
     assert "holds the set of seed 0" in capsys.readouterr().err and (ROOT / "data/tasks/arena_test.json").read_bytes() == before
+
+
+def test_one_benchmark_alone_is_handed_on(monkeypatch):
+    asked = []
+    monkeypatch.setattr("wr1_utils.demo.run", lambda *given: asked.append(given))
+    assert cli.main(["run", "--benchmark", "miniwob"]) == cli.main(["demo", "--seed", "3"]) == 0
+    assert asked == [("laptop", 0, "miniwob"), ("demo", 3, "")]

@@ -1,5 +1,6 @@
 """The way, with notebooks of two cells in place of the real ones (tests/notebooks/ runs those)."""
 
+import dataclasses
 import os
 import re
 import signal
@@ -11,7 +12,8 @@ import nbformat
 import pytest
 
 from wr1_utils import demo
-from wr1_utils.settings import SettingsError
+from wr1_utils.settings import SettingsError, load_settings
+from wr1_utils.tasks import test_tasks as held_out, train_tasks
 
 MAIN = """benchmark,split,site,method,seed,tasks,successes,errors,rate,low,high,turns,reply_tokens
 pocket,test,all,base,0,40,0,0,0,0,0.088,9,40
@@ -90,6 +92,25 @@ def test_nothing_starts_with_a_wrong_profile(way):
         demo.run("dmo", 0, notebooks=way)
 
 
+def test_one_benchmark_alone_is_a_profile_with_results_of_its_own(way):
+    """The notebooks get a profile that is the given one but for its benchmarks, and the profile's own results stay as they are."""
+    demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    profile = demo.only_benchmark(str(way / "tiny.toml"), "miniwob")
+    whole, alone = load_settings(str(way / "tiny.toml")), load_settings(profile)
+    assert alone == dataclasses.replace(whole, profile="tiny-miniwob", tasks=dataclasses.replace(whole.tasks, benchmarks=("miniwob",)))
+    assert {task.benchmark for task in train_tasks(alone) + held_out(alone)} == {"miniwob"}
+    write(way, "second", f"pathlib = __import__('pathlib')\n{tables(way)}".replace("results/tiny", "results/tiny-miniwob"))
+    demo.run(str(way / "tiny.toml"), 0, "miniwob", notebooks=way)
+    assert (way / "ran").read_text() == "first second first "
+    assert nbformat.read(way / "results/tiny-miniwob/first-s0.ipynb", as_version=4).cells[1].source.count("tiny-miniwob.toml") == 1
+
+
+def test_an_unknown_benchmark_is_named_with_its_neighbour_before_anything_starts(way):
+    with pytest.raises(SettingsError, match=r"no benchmark 'minwob' \(did you mean 'miniwob'\?\)"):
+        demo.run(str(way / "tiny.toml"), 0, "minwob", notebooks=way)
+    assert not (way / "results").exists()
+
+
 @pytest.mark.parametrize("how, code", [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_a_stopped_way_leaves_no_kernel_and_goes_on(way, how, code):
     """Ctrl-C and kill -9 in the middle of the second notebook: the first is not run again, and no kernel stays behind."""
@@ -97,7 +118,7 @@ def test_a_stopped_way_leaves_no_kernel_and_goes_on(way, how, code):
     write(way, "second", f"import os, time\nopen('{way}/kernel', 'w').write(str(os.getpid()))\nwhile not os.path.exists('{way}/go'): time.sleep(0.1)\n"
                          + tables(way))
     code_text = ("import sys, pathlib; from wr1_utils import cli, demo; demo.WAY = (demo.Step('first'), demo.Step('second')); run = demo.run\n"
-                 "demo.run = lambda profile, seed: run(profile, seed, pathlib.Path(sys.argv[2])); sys.exit(cli.main(['demo', '--profile', sys.argv[1]]))")
+                 "demo.run = lambda profile, seed, benchmark: run(profile, seed, benchmark, pathlib.Path(sys.argv[2])); sys.exit(cli.main(['demo', '--profile', sys.argv[1]]))")
     command = [sys.executable, "-c", code_text, str(way / "tiny.toml"), str(way)]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a test run in the background ignores Ctrl-C, and so would this

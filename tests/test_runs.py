@@ -51,6 +51,18 @@ def test_other_settings_start_anew_and_keep_the_old_run(settings, capsys):
     assert "bc.epochs was 1 and is 9" in capsys.readouterr().out
 
 
+def test_a_setting_that_is_younger_than_the_run_had_its_default(settings):
+    """A new field of the settings does not spoil the runs that were made before it; another value of it does."""
+    run = open_run(settings(), "bc")
+    run.save_summary({})
+    file = run.path("settings.toml")
+    older = "".join(line for line in file.read_text().splitlines(True) if not line.startswith("miniwob_envs"))
+    assert older != file.read_text()
+    file.write_text(older)
+    assert open_run(settings(), "bc").done
+    assert not open_run(settings(**{"tasks.miniwob_envs": ("click-tab",)}), "bc").done
+
+
 def test_settings_of_a_later_stage_do_not_spoil_an_earlier_one(settings):
     open_run(settings(), "bc").save_summary({})
     assert open_run(settings(**{"rl.steps": 99, "evaluation.greedy": False, "browser.active_pages": 1}), "bc").done

@@ -32,7 +32,7 @@ def demo(arguments) -> int:
     """Run the notebooks of the whole way, one after another."""
     from wr1_utils import demo as way
 
-    way.run(arguments.profile, arguments.seed)
+    way.run(arguments.profile, arguments.seed, arguments.benchmark)
     return 0
 
 
@@ -134,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
         one = add(name, demo, text, resume)
         one.add_argument("--profile", default=profile, help=f"a name in data/profiles/ or the path of a .toml file (default: {profile})")
         one.add_argument("--seed", type=int, default=0, help="of sampling and training (default: 0)")
+        one.add_argument("--benchmark", default="", help="train and test on this benchmark alone, with results in a folder of their own (default: the profile's)")
     tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
     one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
               below=tasks.add_subparsers(metavar="COMMAND", required=True))

@@ -18,12 +18,14 @@ from pathlib import Path
 
 import nbformat
 import papermill
+import tomlkit
 from nbclient.exceptions import DeadKernelError
 
 from wr1_utils.analysis.tables import compact_table
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import Run, find_run, fingerprint, outdated, relevant, say_duration
-from wr1_utils.settings import ROOT, Settings, load_settings, project_path, to_dict
+from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, to_dict
+from wr1_utils.tasks import BENCHMARKS
 
 
 class DemoError(WR1Error, RuntimeError):
@@ -49,8 +51,13 @@ WAY = (
 )
 
 
-def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
-    """Run what is left of the way and print the main table. Raises SettingsError before anything starts, DemoError when a notebook fails."""
+def run(profile: str, seed: int, benchmark: str = "", notebooks: Path = ROOT / "notebooks") -> None:
+    """Run what is left of the way and print the main table; with a `benchmark`, on it alone (see `only_benchmark`).
+
+    Raises SettingsError before anything starts, DemoError when a notebook fails.
+    """
+    if benchmark:
+        profile = only_benchmark(profile, benchmark)
     settings = load_settings(profile, seed=seed)
     folder = project_path(settings.results) / settings.profile
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,6 +87,21 @@ def run(profile: str, seed: int, notebooks: Path = ROOT / "notebooks") -> None:
         print(f"{title}: done in {say_duration(seconds)}", flush=True)
     print(f"\nThe way took {say_duration(time.monotonic() - started)}; executed notebooks, tables and figures are in {_shown(folder)}.\n")
     print(compact_table(folder))
+
+
+def only_benchmark(profile: str, benchmark: str) -> str:
+    """Writes the profile `<profile>-<benchmark>`, which is the given one with that benchmark alone, into its folder of results; returns its path.
+
+    It has results of its own, beside those of the profile. Raises SettingsError for an unknown profile or benchmark.
+    """
+    settings = load_settings(profile)
+    if benchmark not in BENCHMARKS:
+        raise SettingsError(f"There is no benchmark {benchmark!r}{near_miss(benchmark, BENCHMARKS)}; there are {', '.join(BENCHMARKS)}.")
+    name = f"{settings.profile}-{benchmark}"
+    path = project_path(settings.results) / name / f"{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tomlkit.dumps({"extends": profile, "tasks": {"benchmarks": [benchmark]}}), encoding="utf-8")
+    return _shown(path)
 
 
 def _execute(step: Step, parameters: dict, source: Path, target: Path, title: str, expected: float, later: float) -> float:

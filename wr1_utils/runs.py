@@ -218,7 +218,8 @@ def outdated(run: Run, settings: Settings, weights: Path | None = None) -> str:
     """Why the folder's run is not the one that these settings ask for; "" if it is, or if there is none."""
     if not (run.folder / "settings.toml").is_file():
         return ""
-    before = relevant(run.stage, tomllib.loads((run.folder / "settings.toml").read_text(encoding="utf-8")))
+    defaults = relevant(run.stage, to_dict(Settings(profile="")))  # a setting that did not exist yet had what is now its default
+    before = defaults | relevant(run.stage, tomllib.loads((run.folder / "settings.toml").read_text(encoding="utf-8")))
     now = relevant(run.stage, to_dict(settings))
     if not run.checkpoints.is_dir():
         return "it was made elsewhere, its weights are not here"

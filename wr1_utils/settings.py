@@ -65,6 +65,7 @@ class TasksSettings:
     test_limit: int = 0
     miniwob_train_per_env: int = 8  # seeds of each MiniWoB++ environment
     miniwob_test_per_env: int = 4
+    miniwob_envs: tuple[str, ...] = ("standard",)  # environments by name, "standard" (the 25 in tasks/miniwob.py) or "experts" (all that have one)
     scoring: Literal["wr1", "webarena", "browsergym"] = "wr1"  # the rules that answers, URLs and pages are compared by; for WebArena's tasks wr1 is webarena
 
 

@@ -1,6 +1,10 @@
-"""The experts in a real browser, through the same grammar and pages as the agent: the fixtures `play` and `check_experts`."""
+"""The experts in a real browser, through the same grammar and pages as the agent: the fixtures `play` and `check_experts`.
+
+`observed` makes pages by hand, for tests without a browser.
+"""
 
 import asyncio
+import itertools
 from dataclasses import dataclass, field
 
 import pytest
@@ -15,6 +19,7 @@ from wr1_utils.web.actions import parse_reply
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode
 from wr1_utils.web.loop import run
+from wr1_utils.web.observation import Element, Observation, element_line, row_line
 
 AT_ONCE = 8
 
@@ -64,6 +69,19 @@ async def _episode(browser, place, settings, task, parts, between) -> Played:
     finally:
         await episode.close()
     return played
+
+
+@pytest.fixture(scope="session")
+def observed():
+    """Makes an observation of (role, label, what else an Element has …) each, numbered but for texts, headings and images."""
+    def make(*elements, **more):
+        numbers = itertools.count()
+        listed = tuple(Element(id=None if role in ("text", "heading", "image") else next(numbers), role=role, label=label, **dict(*rest))
+                       for role, label, *rest in elements)
+        text = "\n".join(row_line([element]) if element.row is not None else element_line(element) for element in listed)
+        return Observation(**{"url": "", "title": "", "text": text, "elements": listed, "tabs": (), "tab": 0, "notices": ()} | more)
+
+    return make
 
 
 @pytest.fixture(scope="session")

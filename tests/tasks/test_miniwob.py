@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from wr1_utils.errors import WR1Error
-from wr1_utils.tasks.miniwob import PAGES, MiniWob, make_tasks
+from wr1_utils.tasks.miniwob import ALL_PAGES, PAGES, MiniWob, make_tasks
 from wr1_utils.web.browser import find_browser
 
 
@@ -86,6 +86,13 @@ def test_the_seed_makes_the_problem(miniwob):
     assert all(text.startswith('Enter "') for text in said)
 
 
+def test_a_task_in_free_language_is_what_is_said_and_not_its_parts(miniwob):
+    """Some pages give what they ask for with its fields, which would be the answer."""
+    _, run, open_task = miniwob
+    (task,) = make_tasks("train", 1, ("email-inbox-forward-nl",))
+    assert run(open_task(task))[2] == "Give Bobine the message you received from Cora,"
+
+
 @pytest.mark.parametrize(("button", "reward"), [("#subbtn", 1.0), ("#subbtn2", 0.0)])
 def test_the_page_ends_the_episode_and_its_raw_reward_is_the_score(miniwob, button, reward):
     """Raw 1 is success, raw -1 is none; before the end there is no success, and no clock is running out."""
@@ -131,20 +138,24 @@ def test_leaving_the_page_is_a_failure_not_an_error(miniwob):
     assert run(play()) == (False, 0.0)
 
 
-def test_what_leaks_is_hidden(miniwob):
-    """Without the hidden parts no page shows its instruction, reward, timer or cover."""
+@pytest.mark.parametrize("names", [PAGES, pytest.param(tuple(page for page in ALL_PAGES if page not in PAGES), marks=pytest.mark.slow)],
+                         ids=["standard", "others"])
+def test_what_leaks_is_hidden(miniwob, names):
+    """Every page says in plain text what it wants, and without the hidden parts none shows its instruction, reward, timer or cover."""
     place, run, open_task = miniwob
 
-    async def left_over(task):
-        page, _, intent = await open_task(task)
-        await page.evaluate("s => document.querySelectorAll(s).forEach(e => e.remove())", ", ".join(place.hidden))
-        text = await page.evaluate("document.body.innerText")
-        await page.close()
+    async def left_over(task, some):
+        async with some:
+            page, _, intent = await open_task(task)
+            await page.evaluate("s => document.querySelectorAll(s).forEach(e => e.remove())", ", ".join(place.hidden))
+            text = await page.evaluate("document.body.innerText")
+            await page.close()
         return task, intent, text
 
     async def all_left_over():
-        return await asyncio.gather(*[left_over(task) for task in make_tasks("train", 1)])
+        some = asyncio.Semaphore(8)
+        return await asyncio.gather(*[left_over(task, some) for task in make_tasks("train", 1, names)])
 
     for task, intent, text in run(all_left_over()):
-        assert intent and intent not in text, task.task_id
+        assert isinstance(intent, str) and intent and intent not in text, task.task_id
         assert not any(word in text for word in ("Last reward", "Time left", "START")), task.task_id

@@ -4,6 +4,7 @@ import collections
 
 import pytest
 
+from wr1_utils.errors import WR1Error
 from wr1_utils.settings import SettingsError, load_settings
 from wr1_utils.tasks import benchmark_expert, open_place, spread, test_tasks as held_out, train_tasks
 
@@ -48,6 +49,20 @@ def test_limits_are_spread_over_the_templates_and_repeatable():
 def test_an_unknown_benchmark_is_named_with_its_neighbour():
     with pytest.raises(SettingsError, match="miniwob"):
         open_place(load_settings("laptop"), "miniwop")
+
+
+def test_the_pages_of_miniwob_are_chosen_by_name_or_in_groups():
+    def pages(*names):
+        settings = load_settings("laptop", **{"tasks.benchmarks": ("miniwob",), "tasks.miniwob_envs": names})
+        return list(dict.fromkeys(task.intent_template for task in train_tasks(settings)))
+
+    assert pages("enter-date", "click-tab", "enter-date") == ["enter-date", "click-tab"]
+    standard = list(dict.fromkeys(task.intent_template for task in train_tasks(load_settings("laptop")) if task.benchmark == "miniwob"))
+    assert pages("standard") == standard and len(standard) == 25
+    assert set(pages("experts")) > set(standard) and len(pages("experts")) >= 60
+    assert pages("drag-box", "standard") == ["drag-box", *standard]
+    with pytest.raises(WR1Error, match="'click-tab'"):
+        pages("click-tap")
 
 
 def test_the_arena_is_a_benchmark_of_its_own():

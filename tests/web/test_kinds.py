@@ -57,6 +57,26 @@ def test_names_and_states(browser, place, html, expected):
     assert lines(seen)[-len(expected):] == expected if isinstance(expected, list) else lines(seen)[-1] == expected
 
 
+CARD = """<div id=card style="cursor:pointer;width:300px">Ann<p>News of today</p><span class=icon title=bin>&nbsp;</span><span class=icon title=star>&nbsp;</span></div>
+<script>card.addEventListener("click", () => document.title = "opened");
+for (const icon of document.querySelectorAll(".icon")) {
+  icon.style = "display:inline-block;width:20px;height:20px";
+  icon.addEventListener("click", event => { document.title = icon.title; event.stopPropagation(); });
+}</script>"""
+LIST = """<ul id=list><li style="cursor:pointer">Chad<li style="cursor:pointer">Chile</ul>
+<script>list.addEventListener("click", event => document.title = event.target.textContent)</script>"""
+
+
+@pytest.mark.parametrize("html, seen, title", [
+    (CARD, ["clickable Ann [0]", "text News of today", "clickable bin [1]", "clickable star [2]"], ("Ann", "opened")),
+    (CARD, ["clickable Ann [0]", "text News of today", "clickable bin [1]", "clickable star [2]"], ("star", "star")),
+    (LIST, ["clickable Chad [0]", "clickable Chile [1]"], ("Chile", "Chile"))])
+def test_what_takes_clicks_of_its_own_within_something_clickable(browser, place, html, seen, title):
+    """A card that opens holds icons that do something else; a list listens for its entries. Each is a thing of its own."""
+    first, (result,) = play(browser, place, html, ("Click", title[0], None))
+    assert lines(first) == seen and result.observation.title == title[1]
+
+
 def test_select_of_several(browser, place):
     """Choosing adds to what is chosen; choosing a chosen one takes it back; a disabled twin of the wanted option is passed over."""
     html = "<label>Tags <select multiple><option>a<option selected>b<option disabled>c<option>c</select></label>"

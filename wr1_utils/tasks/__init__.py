@@ -84,7 +84,7 @@ def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Tas
         elif benchmark == "miniwob":
             from wr1_utils.tasks.miniwob import make_tasks
 
-            found = make_tasks(split, per_env)
+            found = make_tasks(split, per_env, miniwob_pages(settings))
         elif benchmark in ("webarena-lite", "webarena"):
             from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
 
@@ -93,6 +93,15 @@ def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Tas
             open_place(settings, benchmark)  # says what is wrong
         tasks += spread(found, limit, settings.seed)
     return tasks
+
+
+def miniwob_pages(settings: Settings) -> tuple[str, ...]:
+    """The pages of MiniWoB++ that `tasks.miniwob_envs` names, each once, in the order given there. "standard" and "experts" stand for many."""
+    from wr1_utils.agent.miniwob_experts import EXPERTS
+    from wr1_utils.tasks.miniwob import PAGES
+
+    groups = {"standard": PAGES, "experts": tuple(EXPERTS)}
+    return tuple(dict.fromkeys(page for name in settings.tasks.miniwob_envs for page in groups.get(name, (name,))))
 
 
 def spread(tasks: list[Task], limit: int, seed: int) -> list[Task]:

@@ -5,7 +5,8 @@ Deviations from the benchmark:
 - The episode is not ended by time, and the reward is the raw one (not scaled by time).
 - Success is a raw reward of exactly 1; partial reward is no success.
 - The agent does not see the instruction bar (it is the intent), the reward display, the click canvas and the cover.
-- Only pages that a text observation shows in full are used (see PAGES).
+- What its authors register as an environment is called a page here. All 125 run; a profile trains and tests on PAGES, on those with an
+  expert, or on those that it names (`tasks.miniwob_envs`). What each asks of an agent is in miniwob_needs.py.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, Page
 
 from wr1_utils.errors import WR1Error
+from wr1_utils.tasks.miniwob_needs import NEEDS
 from wr1_utils.tasks.task import Task
 from wr1_utils.web.browser import InfrastructureError, limited
 from wr1_utils.web.episode import Visit
 
-PAGES = (
+ALL_PAGES = tuple(NEEDS)
+PAGES = (  # what the committed results were made on; a text observation shows these in full
     "click-test-2",
     "click-button",
     "click-link",
@@ -60,12 +63,13 @@ START_EPISODE = """async seed => {
   Math.seedrandom(seed);
   core.startEpisodeReal();
   await until(() => WOB_TASK_READY);
-  return core.getUtterance();
+  const said = core.getUtterance();  // pages in natural language also name its fields
+  return typeof said === "string" ? said : said.utterance;
 }"""
 
 
 def make_tasks(split: str, per_page: int, names: tuple[str, ...] | None = None) -> list[Task]:
-    """`per_page` tasks of each page (all PAGES, or `names`), seeds from 0 for "train" and from 100000 for "test".
+    """`per_page` tasks of each page (all PAGES, or `names` out of ALL_PAGES), seeds from 0 for "train" and from 100000 for "test".
 
     Test tasks have the split `seen_template`. Raises WR1Error for an unknown split or page, or so many tasks that
     train and test would share seeds.
@@ -76,9 +80,9 @@ def make_tasks(split: str, per_page: int, names: tuple[str, ...] | None = None) 
         raise WR1Error(f"MiniWoB++ can make 0 to {FIRST_SEED['test']} tasks of a page, not {per_page}.")
     names = PAGES if names is None else tuple(names)
     for name in names:
-        if name not in PAGES:
-            near = difflib.get_close_matches(name, PAGES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(PAGES)}."
+        if name not in ALL_PAGES:
+            near = difflib.get_close_matches(name, ALL_PAGES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ALL_PAGES)}."
             raise WR1Error(f"There is no MiniWoB++ page {name!r} here; {hint}")
     first = FIRST_SEED[split]
     task_split = "train" if split == "train" else "seen_template"

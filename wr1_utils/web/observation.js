@@ -205,6 +205,11 @@ function roleOf(node, points) {  // `points`: the pointer says that a click does
   return null;
 }
 
+function holdsOthers(node, style) {  // do things within it take clicks of their own? A card with icons, a list that listens for its entries
+  const view = node.ownerDocument.defaultView, listening = view.__wr1_activity?.listening, points = style.cursor === "pointer";
+  return [...node.querySelectorAll("*")].some(inner => listening?.has(inner) || (!points && view.getComputedStyle(inner).cursor === "pointer"));
+}
+
 const isFile = node => node.tagName === "INPUT" && node.type === "file";
 
 function isDisabled(node) {
@@ -366,7 +371,7 @@ function observe(request) {
       if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, display);
       return;
     }
-    const nested = Boolean(node.querySelector(CONTROLS)), text = collapse(visibleText(node, true));
+    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && holdsOthers(node, style)), text = collapse(visibleText(node, true));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
       if (role === "clickable" && boxed && !text && isEmpty(node.getBoundingClientRect())) return walkChildren(node, inner, display);
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
