@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · test · doctor · serve · bench`.
+"""The command line: `wr1 demo · run · tasks · figures · test · doctor · serve · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -63,6 +63,15 @@ def make_tasks(arguments) -> int:
     return 0
 
 
+def figures(arguments) -> int:
+    """Draw all figures again from the CSVs in results/, and say which."""
+    from wr1_utils.analysis.figures import draw_all
+
+    for png in draw_all():
+        print(f"{png.relative_to(ROOT).with_suffix('')}.pdf and .png", flush=True)
+    return 0
+
+
 def doctor(arguments) -> int:
     from wr1_utils import doctor as examination
 
@@ -117,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
               below=tasks.add_subparsers(metavar="COMMAND", required=True))
     one.add_argument("--seed", type=int, required=True, help="another seed draws other tasks from the same templates")
     one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
+    add("figures", figures, "draw every figure in results/ again from the CSV that lies beside it; no run is needed")
     one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
     one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
     one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")
