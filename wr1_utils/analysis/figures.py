@@ -83,16 +83,17 @@ def draw_training_dynamics(csv: str | Path) -> Path:
             for seed in seeds:
                 line = rows[rows["seed"] == seed]
                 axes.plot(line["step"], line["value"], color="#777777", linewidth=0.8, marker="." if len(line) < 3 else None, label="a seed" if seed == seeds[0] else None)
-            limits = axes.get_ylim()  # of the seeds: with two of them the band is wider than the figure
             mean = rows[rows["seed"] == "mean"]
             if len(seeds) > 1:
-                axes.fill_between(mean["step"], mean["low"], mean["high"], color=_COLOURS[4], alpha=0.35, linewidth=0, label="95 % interval of the mean")
                 axes.plot(mean["step"], mean["value"], color=_COLOURS[0], linewidth=1.5, label=f"mean of {len(seeds)} seeds")
             phases = [part for _, part in mean.groupby("phase")]
             for number, part in enumerate(phases):
                 axes.plot(part["step"], part["fit"], color=_COLOURS[5], linestyle="--", label=None if number else "fitted line of a phase")
                 if number:
                     axes.axvline(part["step"].iloc[0] - 0.5, color="#000000", linestyle=":", linewidth=1)
+            limits = axes.get_ylim()  # of the lines: with two seeds the band is wider than the figure
+            if len(seeds) > 1:
+                axes.fill_between(mean["step"], mean["low"], mean["high"], color=_COLOURS[4], alpha=0.35, linewidth=0, label="95 % interval of the mean")
             axes.set(ylabel=MEASURE_NAMES.get(measure, measure), ylim=limits)
         panels[-1].set(xlabel="RL step")
         panels[-1].xaxis.get_major_locator().set_params(integer=True)
