@@ -57,12 +57,12 @@ def test_short_and_flat_curves_are_one_phase():
     assert [(p.first, p.last, p.start, p.end) for p in find_phases([0.5])] == [(0, 0, 0.5, 0.5)]
     assert starts([0, 0, 0, 0, 1, 1, 1, 1, 1]) == [0]  # 9 steps: no two phases of 5
     assert starts([0] * 5 + [1] * 5) == [0, 5]
-    assert starts([0.25] * 30) == [0]
+    assert starts([0.25] * 30) == starts([0.1] * 30) == starts([0.0] * 30) == [0]
 
 
 def test_the_units_of_a_curve_do_not_matter():
     curve = np.concatenate([RISE, PLATEAU]) + np.random.default_rng(1).normal(scale=0.03, size=28)
-    assert starts(curve) == starts(1000 * curve + 50) == starts(curve / 1000) == [0, 10]
+    assert starts(curve) == starts(1000 * curve + 50) == starts(1e-9 * curve) == [0, 10]
 
 
 @pytest.mark.parametrize("values, given", [([], {}), ([1.0, float("nan")], {}), ([[1.0]], {}), ([1.0, 2.0], {"shortest": 2})])
