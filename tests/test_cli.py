@@ -97,6 +97,12 @@ def test_test_hands_over_to_pytest(monkeypatch, words, passed_on):
     assert calls == [([sys.executable, "-m", "pytest", *passed_on], ROOT)]
 
 
+def test_figures_says_what_was_drawn(monkeypatch, capsys):
+    monkeypatch.setattr("wr1_utils.analysis.figures.draw_all", lambda: [ROOT / "results/laptop/success_rates.png", ROOT / "results/demo/bc-short-s0/loss.png"])
+    assert cli.main(["figures"]) == 0
+    assert capsys.readouterr().out == "results/laptop/success_rates.pdf and .png\nresults/demo/bc-short-s0/loss.pdf and .png\n"
+
+
 def test_tasks_of_another_seed_are_written_and_counted(tmp_path, capsys):
     assert cli.main(["tasks", "make", "--seed", "3", "--to", str(tmp_path / "more")]) == 0
     said = capsys.readouterr().out.splitlines()

@@ -73,6 +73,18 @@ def test_resume_and_counts(monkeypatch, tmp_path, capsys):
     assert "the weights that it started from changed" in capsys.readouterr().out
 
 
+def test_long_rollouts_are_a_run_of_their_own_with_their_own_turn_limit(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(evaluation, "Rollout", lambda settings: seen.append(settings) or Episodes(settings))
+    monkeypatch.setattr(evaluation, "load_policy", lambda settings, method: None)
+    monkeypatch.setattr(evaluation, "test_tasks", lambda settings: TASKS[:2])
+    settings = load_settings("smoke", results=str(tmp_path), checkpoints=str(tmp_path))
+    runs = [evaluation.evaluate(settings, "base"), evaluation.evaluate_long(settings, "base"), evaluation.evaluate_long(settings, "base", 12)]
+    assert [run.name for run in runs] == ["eval-base-s0", "long-base-s0", "long-base-s0"]
+    assert [one.episode.turn_limit for one in seen] == [4, 30, 12]  # another limit is another run
+    assert settings.episode.turn_limit == 4
+
+
 def test_groups_are_numbered_through_and_resumed_whole(monkeypatch, tmp_path):
     monkeypatch.setattr(evaluation, "Rollout", Episodes)
     monkeypatch.setattr(evaluation, "CHUNK", 6)

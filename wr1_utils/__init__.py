@@ -23,6 +23,7 @@ _HOME = {  # public name -> the module that holds it
     "train_offline": "training.offline",
     "train_rl": "training.rl",
     "evaluate": "evaluation",
+    "evaluate_long": "evaluation",
     "load_policy": "agent.hf_engine",
     "describe": "trajectory",
     "read_trajectories": "trajectory",
@@ -41,9 +42,13 @@ _HOME = {  # public name -> the module that holds it
     "make_paper_table": "analysis.paper",
     "write_view": "analysis.viewer",
     "compact_table": "analysis.tables",
+    "make_dynamics": "analysis.dynamics",
+    "make_turn_limits": "analysis.scaling",
     "draw_loss": "analysis.figures",
     "draw_reward_curve": "analysis.figures",
     "draw_success_rates": "analysis.figures",
+    "draw_training_dynamics": "analysis.figures",
+    "draw_turn_limits": "analysis.figures",
 }
 
 __all__ = sorted(_HOME)

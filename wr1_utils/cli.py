@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · test · doctor · score · serve · view · bench`.
+"""The command line: `wr1 demo · run · tasks · figures · test · doctor · score · serve · view · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -60,6 +60,15 @@ def make_tasks(arguments) -> int:
     if left_out:
         names = ", ".join(f"{name} {number}" for name, number in left_out.items())
         print(f"{sum(left_out.values())} tasks were left out because their templates have nothing else to ask for: {names}.")
+    return 0
+
+
+def figures(arguments) -> int:
+    """Draw all figures again from the CSVs in results/, and say which."""
+    from wr1_utils.analysis.figures import draw_all
+
+    for png in draw_all():
+        print(f"{png.relative_to(ROOT).with_suffix('')}.pdf and .png", flush=True)
     return 0
 
 
@@ -140,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
               below=tasks.add_subparsers(metavar="COMMAND", required=True))
     one.add_argument("--seed", type=int, required=True, help="another seed draws other tasks from the same templates")
     one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
+    add("figures", figures, "draw every figure in results/ again from the CSV that lies beside it; no run is needed")
     one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
     one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
     one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")

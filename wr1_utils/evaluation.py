@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 from wr1_utils.agent.hf_engine import load_policy, method_settings, model_folder
 from wr1_utils.agent.policy import Policy
@@ -17,6 +18,7 @@ from wr1_utils.tasks.webarena_files import WEBARENA, webarena_scoring
 from wr1_utils.trajectory import Trajectory, read_trajectories, write_trajectories
 
 CHUNK = 64  # episodes between two saves
+LONGEST = 30  # turns of a long rollout
 
 
 def evaluate(settings: Settings, method: str) -> Run:
@@ -25,14 +27,24 @@ def evaluate(settings: Settings, method: str) -> Run:
     Trajectories go to `run.path("trajectories.parquet")`. What was finished before an interruption is kept and not run
     again; does nothing if the run is done. Raises ModelError if the method's weights are not made yet.
     """
+    return _evaluate(settings, method, "eval", f"Evaluating {method}, task")
+
+
+def evaluate_long(settings: Settings, method: str, turn_limit: int = LONGEST) -> Run:
+    """The same with that turn limit in place of the profile's, as the run `long-<method>-s<seed>`: for what analysis/scaling.py makes of it."""
+    settings = replace(settings, episode=replace(settings.episode, turn_limit=turn_limit))
+    return _evaluate(settings, method, "long", f"Long rollouts of {method}, task")
+
+
+def _evaluate(settings: Settings, method: str, stage: str, label: str) -> Run:
     settings = method_settings(settings, method)
     policy = load_policy(settings, method)
-    run = open_run(settings, "eval", method, weights=model_folder(settings, method))
+    run = open_run(settings, stage, method, weights=model_folder(settings, method))
     if run.done:
         print(f"{run.name} is done already")
         return run
     started = time.monotonic()
-    done = play_tasks(settings, run, test_tasks(settings), policy, f"Evaluating {method}, task", temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature)
+    done = play_tasks(settings, run, test_tasks(settings), policy, label, temperature=0.0 if settings.evaluation.greedy else settings.rl.temperature)
     valid = [t for t in done if t.valid]
     successes = sum(t.status == "success" for t in valid)
     both = {}  # of WebArena's benchmarks: the rates by the records as published and as patched, and what they were made with

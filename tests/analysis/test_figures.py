@@ -1,8 +1,22 @@
+import hashlib
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.image import imread
+from PIL import Image
 
 from wr1_utils.analysis import figures
+from wr1_utils.analysis.dynamics import dynamics_table
 from wr1_utils.analysis.tables import AnalysisError, reward_curve_table
+from wr1_utils.settings import ROOT
+
+COMMITTED = sorted(png for png in (ROOT / "results").rglob("*.png") if png.with_suffix(".pdf").is_file() and not png.parent.name.endswith(".old"))
 
 
 @pytest.fixture
@@ -50,3 +64,133 @@ def test_a_csv_that_cannot_be_drawn_is_named(tmp_path, curve):
     (tmp_path / "empty.csv").write_text("step,loss\n")
     with pytest.raises(AnalysisError, match="no row"):
         figures.draw_loss(tmp_path / "empty.csv")
+
+
+# ---- the data behind a figure ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """A function (draw, csv) that gives the axes of a figure instead of saving it."""
+    kept = []
+    monkeypatch.setattr(figures, "_save", lambda figure, csv, name: kept.append(figure))
+
+    def axes_of(draw, csv):
+        draw(csv)
+        return kept[-1].axes
+
+    return axes_of
+
+
+def line(axes, label):
+    (found,) = [one for one in axes.lines if one.get_label() == label]
+    return found.get_xdata(), found.get_ydata()
+
+
+def test_the_reward_curve_shows_the_numbers_of_its_csv(drawn, curve):
+    (axes,) = drawn(figures.draw_reward_curve, curve)
+    table = pd.read_csv(curve)
+    for place, label in (("all", "all tasks"), ("pocket", "Pocket Arena"), ("miniwob", "MiniWoB++")):
+        steps, values = line(axes, label)
+        rows = table[table["benchmark"] == place]
+        assert list(steps) == list(rows["step"]) and list(values) == pytest.approx(list(100 * rows["running_mean"]))
+
+
+def test_the_bars_are_the_rates_and_intervals_of_the_test_rows(drawn, main):
+    (axes,) = drawn(figures.draw_success_rates, main)
+    heights = {bars.get_label(): [bar.get_height() for bar in bars] for bars in axes.containers if hasattr(bars, "patches")}
+    assert heights == {"Base": pytest.approx([10, 10]), "BC": pytest.approx([40, 40]), "R1": pytest.approx([70, 70])}
+    ends = sorted({round(float(y)) for lines in axes.collections for segment in lines.get_segments() for y in segment[:, 1]})
+    assert ends == [0, 20, 30, 50, 60, 80]
+
+
+def metrics(*rewards):
+    return {seed: pd.DataFrame({"step": range(1, 13), "reward": reward, "trajectory_tokens": 40.0, "turns": 3.0}) for seed, reward in enumerate(rewards)}
+
+
+def dynamics(folder, *rewards):
+    dynamics_table(metrics(*rewards)).to_csv(folder / "dynamics_r1.csv", index=False)
+    return folder / "dynamics_r1.csv"
+
+
+def test_one_seed_is_shown_without_a_band_and_says_so(drawn, tmp_path):
+    reward, *others = drawn(figures.draw_training_dynamics, dynamics(tmp_path, [0.0] * 6 + [1.0] * 6))
+    assert len(others) == 2 and not reward.collections
+    assert list(line(reward, "a seed")[1]) == [0.0] * 6 + [1.0] * 6
+    assert list(line(reward, "fitted line of a phase")[1]) == pytest.approx([0] * 6)
+    assert [float(one.get_xdata()[0]) for one in reward.lines if one.get_linestyle() == ":"] == [6.5]  # the change of phase
+    assert reward.figure.legends[0].get_title().get_text() == "one seed (0): no band"
+
+
+def test_several_seeds_are_thin_lines_with_the_interval_of_their_mean(drawn, tmp_path):
+    csv = dynamics(tmp_path, [0.2] * 12, [0.4] * 12, [0.6] * 12)
+    reward = drawn(figures.draw_training_dynamics, csv)[0]
+    assert [one.get_ydata()[0] for one in reward.lines if one.get_linewidth() < 1 and one.get_linestyle() == "-"] == [0.2, 0.4, 0.6]
+    assert list(line(reward, "mean of 3 seeds")[1]) == pytest.approx([0.4] * 12)
+    band = reward.collections[0].get_paths()[0].vertices[:, 1]
+    row = pd.read_csv(csv, dtype={"seed": str}).query("seed == 'mean' and measure == 'reward'").iloc[0]
+    assert (band.min(), band.max()) == pytest.approx((row["low"], row["high"]))
+    assert reward.figure.legends[0].get_title().get_text() == ""
+
+
+def turn_limits(folder, gain_low):
+    rows = [(place, method, limit, rate, rate - 0.05, rate + 0.05, rate - 0.2, gain_low, 0.4) for place in ("pocket", "all") for method in ("bc", "r1")
+            for limit, rate in ((5, 0.2), (30, 0.4))]
+    columns = ["benchmark", "method", "limit", "rate", "low", "high", "gain", "gain_low", "gain_high"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "turn_limits.csv", index=False)
+    return folder / "turn_limits.csv"
+
+
+def test_turn_limits_show_the_rates_and_state_a_gain_only_if_its_interval_supports_it(drawn, tmp_path):
+    panels = drawn(figures.draw_turn_limits, turn_limits(tmp_path, 0.1))
+    assert [axes.get_title() for axes in panels] == ["Pocket Arena", "all tasks"]
+    for axes in panels:
+        assert [list(container.lines[0].get_ydata()) for container in axes.containers] == [pytest.approx([20, 40])] * 2
+        assert [float(y) for y in axes.containers[0].lines[2][0].get_segments()[0][:, 1]] == pytest.approx([15, 25])
+    assert panels[0].figure.get_suptitle() == "More turns help R1: +20.0 points from 5 to 30 turns (95 % interval +10.0 to +40.0)"
+    assert drawn(figures.draw_turn_limits, turn_limits(tmp_path, 0.0))[0].figure.get_suptitle() == ""
+
+
+# ---- wr1 figures -----------------------------------------------------------------------------------------------------------------
+
+
+def source(png):
+    with Image.open(png) as image:
+        return image.info["Source"]
+
+
+def test_a_figure_names_its_csv_and_its_hash(curve):
+    png = figures.draw_reward_curve(curve)
+    assert source(png) == "reward_curve.csv sha256:" + hashlib.sha256(curve.read_bytes()).hexdigest()
+    assert curve.name.encode() in png.with_suffix(".pdf").read_bytes()
+
+
+def test_every_committed_figure_is_redrawn_from_the_csvs_alone_without_torch(tmp_path):
+    """In a copy that holds nothing but the CSVs, in a process of its own, in under a minute: the same figures, of the same data."""
+    for csv in (ROOT / "results").rglob("*.csv"):
+        (tmp_path / csv.relative_to(ROOT / "results")).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(csv, tmp_path / csv.relative_to(ROOT / "results"))
+    script = ("import sys; from wr1_utils.analysis.figures import draw_all; print(*draw_all(sys.argv[1]), sep='\\n'); "
+              "heavy = {'torch', 'transformers', 'playwright'} & set(sys.modules); assert not heavy, heavy")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, cwd=ROOT, timeout=300)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert answer.returncode == 0, answer.stderr
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 60  # of processor time: other work on the machine does not count
+    redrawn = {Path(name).relative_to(tmp_path): Path(name) for name in answer.stdout.split("\n") if name}
+    committed = {png.relative_to(ROOT / "results"): png for png in COMMITTED}
+    assert committed and committed.keys() == redrawn.keys()
+    for name, png in committed.items():
+        assert source(png) == source(redrawn[name]), f"{name} was drawn from other data than those beside it; ./wr1 figures draws it again"
+        old, new = imread(png), imread(redrawn[name])
+        assert old.shape == new.shape and np.abs(old - new).mean() < 0.02, name  # another release of Matplotlib may smooth edges otherwise
+
+
+def test_runs_set_aside_are_left_out_and_nothing_to_draw_is_said(tmp_path):
+    with pytest.raises(AnalysisError, match="no CSV of a figure"):
+        figures.draw_all(tmp_path)
+    for name in ("bc-short-s0", "bc-short-s0.old"):
+        (tmp_path / "smoke" / name).mkdir(parents=True)
+        (tmp_path / "smoke" / name / "metrics.csv").write_text("step,loss\n1,2.0\n2,1.0\n")
+    assert figures.draw_all(tmp_path) == [tmp_path / "smoke" / "bc-short-s0" / "loss.png"]
+    assert not (tmp_path / "smoke" / "bc-short-s0.old" / "loss.png").exists()

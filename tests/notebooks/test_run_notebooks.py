@@ -10,7 +10,7 @@ from wr1_utils.notebook import recorded
 from wr1_utils.settings import ROOT
 
 NAMES = {path.stem[:2]: path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
-READS_RESULTS, READS_WEIGHTS = ("01", "02", "03", "04", "08"), ("01", "02", "03", "04")
+READS_RESULTS, READS_WEIGHTS = ("01", "02", "03", "04", "05", "07", "08"), ("01", "02", "03", "04", "07")
 
 
 def execute(number: str, folder, **parameters) -> dict:
@@ -36,9 +36,10 @@ def failure(number: str, folder, **parameters) -> str:
 
 @pytest.fixture(scope="module")
 def way(tmp_path_factory):
-    """(folder, what each notebook recorded) after 00, 01, 02, 03, 04 and 08."""
+    """(folder, what each notebook recorded) after 00 to 05, 07 (few turns, of the base model and R1) and 08."""
     folder = tmp_path_factory.mktemp("way")
-    return folder, {number: execute(number, folder) for number in ("00", "01", "02", "03", "04", "08")}
+    given = {"07": {"methods": "base,r1", "limits": [2, 4, 6]}}
+    return folder, {number: execute(number, folder, **given.get(number, {})) for number in ("00", "01", "02", "03", "04", "05", "07", "08")}
 
 
 def test_an_episode_by_hand_in_both_places(way):
@@ -85,6 +86,25 @@ def test_tables_and_figures_are_written(way):
     assert made >= {f"{name}.{kind}" for name in ("main", "comparisons") for kind in ("csv", "md", "tex")} | {"success_rates.pdf", "success_rates.png"}
 
 
+def test_training_dynamics_of_one_seed(way):
+    """Two steps are one phase, and one seed has no interval."""
+    assert way[1]["05"] == {"seeds": 1, "reward_phases": 1, "trajectory_tokens_phases": 1, "turns_phases": 1}
+    folder = way[0] / "results" / "smoke"
+    assert pd.read_csv(folder / "dynamics_r1.csv")["low"].isna().all()
+    assert {path.name for path in folder.glob("*_r1.*")} == {f"dynamics_r1.{kind}" for kind in ("csv", "pdf", "png")} | {f"phases_r1.{kind}" for kind in ("csv", "md", "tex")}
+
+
+def test_success_against_the_turn_limit_agrees_with_the_evaluation_at_its_limit(way):
+    """The profile's turn limit is 4: cutting rollouts of 6 turns there gives what notebook 04 counted."""
+    folder, numbers = way[0] / "results" / "smoke", way[1]["04"]
+    table = pd.read_csv(folder / "turn_limits.csv")
+    overall = table[table["benchmark"] == "all"].set_index(["method", "limit"])
+    assert [overall.loc[(method, 4), "successes"] for method in ("base", "r1")] == [numbers["base_successes"], numbers["r1_successes"]]
+    assert way[1]["07"]["errors"] == 0 and set(overall.index.get_level_values("limit")) == {2, 4, 6}
+    assert all(list(rows["rate"]) == sorted(rows["rate"]) for _, rows in table.groupby(["benchmark", "method"]))
+    assert (folder / "turn_limits.png").is_file() and (folder / "long-r1-s0" / "trajectories.parquet").is_file()
+
+
 def test_reinforcement_learning_runs_alone_from_the_base_model(tmp_path):
     assert execute("03", tmp_path, variant="r1_zero")["start"] == "base"
 
@@ -100,7 +120,7 @@ def test_reinforcement_learning_from_paragraphs(tmp_path):
     assert {path.name for path in (tmp_path / "results" / "smoke").iterdir()} == {"demos-cot-s0", "bc-cot-s0", "rl-r1_cot-s0", "eval-bc_cot-s0", "eval-r1_cot-s0"}
 
 
-@pytest.mark.parametrize("number, first", [("02", "01_tasks_and_demonstrations"), ("03", "02_bc_warmup"), ("08", "04_evaluation")])
+@pytest.mark.parametrize("number, first", [("02", "01_tasks_and_demonstrations"), ("03", "02_bc_warmup"), ("05", "03_rl_training"), ("08", "04_evaluation")])
 def test_a_notebook_opened_too_early_says_which_to_run(number, first, tmp_path):
     assert first in failure(number, tmp_path)
 

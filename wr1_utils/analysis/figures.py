@@ -1,8 +1,10 @@
 """Figures, each drawn from one CSV alone and saved as PDF and PNG beside it, in one style and in colours that colour-blind people tell apart.
 
-The colours are those of Okabe and Ito, "Color Universal Design" (2008). The same CSV gives the same bytes.
+The colours are those of Okabe and Ito, "Color Universal Design" (2008). The same CSV gives the same bytes, and each figure names the CSV and
+its SHA-256, so that a figure older than its numbers is found out. `wr1 figures` redraws all of them.
 """
 
+import hashlib
 from pathlib import Path
 
 import matplotlib
@@ -11,10 +13,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from wr1_utils.analysis.tables import BENCHMARK_NAMES, METHOD_NAMES, METHODS, AnalysisError
+from wr1_utils.settings import ROOT
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 METHOD_COLOURS = {"base": "#999999", "bc": "#E69F00", "r1": "#0072B2", "filtered_bc": "#F0E442", "awr": "#56B4E9", "r1_zero": "#009E73", "r1_cot": "#CC79A7", "bc_cot": "#D55E00"}
 BENCHMARK_COLOURS = {"all": "#000000", "pocket": "#0072B2", "arena": "#CC79A7", "miniwob": "#D55E00", "webarena-lite": "#009E73", "webarena": "#56B4E9"}
+MEASURE_NAMES = {"reward": "reward, mean of a step", "trajectory_tokens": "tokens a trajectory", "turns": "turns a trajectory"}
+_MARKERS = ("o", "s", "^", "D", "v")  # apart in print, too
 _STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": "#DDDDDD",
           "legend.frameon": False, "lines.linewidth": 2, "pdf.fonttype": 42, "savefig.dpi": 150, "figure.facecolor": "white"}
 
@@ -34,7 +39,7 @@ def draw_reward_curve(csv: str | Path) -> Path:
         axes.set(xlabel="RL step", ylabel="success rate of rollouts, %", ylim=(-2, 102))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.legend(title="running mean", loc="best")
-        return _save(figure, Path(csv).with_name("reward_curve"))
+        return _save(figure, csv, "reward_curve")
 
 
 def draw_success_rates(csv: str | Path) -> Path:
@@ -59,7 +64,69 @@ def draw_success_rates(csv: str | Path) -> Path:
         axes.set_xticks(range(len(places)), [BENCHMARK_NAMES.get(place, place) for place in places])
         axes.grid(axis="x", visible=False)
         axes.legend(ncols=len(methods), loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        return _save(figure, Path(csv).with_name("success_rates"))
+        return _save(figure, csv, "success_rates")
+
+
+def draw_training_dynamics(csv: str | Path) -> Path:
+    """Reward, trajectory length and turns against the RL step, from `dynamics_<variant>.csv`; saved under the same name.
+
+    Thin lines: the seeds. Where there are several: their mean and its 95 % Student interval as a band. Dashed: the fitted line of each phase,
+    with a vertical line between two phases.
+    """
+    table = _read(csv, "measure", "step", "seed", "value", "low", "high", "phase", "fit")
+    seeds = [seed for seed in table["seed"].unique() if seed != "mean"]
+    measures = list(table["measure"].unique())
+    with matplotlib.rc_context(_STYLE):
+        figure, panels = _canvas(6.4, 0.8 + 1.8 * len(measures), rows=len(measures))
+        for axes, measure in zip(panels, measures):
+            rows = table[table["measure"] == measure]
+            for seed in seeds:
+                line = rows[rows["seed"] == seed]
+                axes.plot(line["step"], line["value"], color="#777777", linewidth=0.8, marker="." if len(line) < 3 else None, label="a seed" if seed == seeds[0] else None)
+            mean = rows[rows["seed"] == "mean"]
+            if len(seeds) > 1:
+                axes.plot(mean["step"], mean["value"], color=_COLOURS[0], linewidth=1.5, label=f"mean of {len(seeds)} seeds")
+            phases = [part for _, part in mean.groupby("phase")]
+            for number, part in enumerate(phases):
+                axes.plot(part["step"], part["fit"], color=_COLOURS[5], linestyle="--", label=None if number else "fitted line of a phase")
+                if number:
+                    axes.axvline(part["step"].iloc[0] - 0.5, color="#000000", linestyle=":", linewidth=1)
+            limits = axes.get_ylim()  # of the lines: with two seeds the band is wider than the figure
+            if len(seeds) > 1:
+                axes.fill_between(mean["step"], mean["low"], mean["high"], color=_COLOURS[4], alpha=0.35, linewidth=0, label="95 % interval of the mean")
+            axes.set(ylabel=MEASURE_NAMES.get(measure, measure), ylim=limits)
+        panels[-1].set(xlabel="RL step")
+        panels[-1].xaxis.get_major_locator().set_params(integer=True)
+        note = f"one seed ({seeds[0]}): no band" if len(seeds) == 1 else None
+        figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside upper center", title=note)
+        return _save(figure, csv, Path(csv).stem)
+
+
+def draw_turn_limits(csv: str | Path) -> Path:
+    """Success rate against the turn limit for each method, a panel a place, with 95 % Wilson intervals, from `turn_limits.csv`.
+
+    The title says that more turns help the last method only if the interval of its gain, over all tasks, lies above 0.
+    """
+    table = _read(csv, "benchmark", "method", "limit", "rate", "low", "high", "gain", "gain_low", "gain_high")
+    places, methods = list(table["benchmark"].unique()), list(table["method"].unique())
+    with matplotlib.rc_context(_STYLE):
+        figure, panels = _canvas(1.2 + 2.6 * len(places), 3.8, columns=len(places))
+        step = (table["limit"].max() - table["limit"].min()) / 60 if table["limit"].nunique() > 1 else 0.1
+        for axes, place in zip(panels, places):
+            for number, method in enumerate(methods):
+                rows = table[(table["benchmark"] == place) & (table["method"] == method)]
+                spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
+                axes.errorbar(rows["limit"] + step * (number - (len(methods) - 1) / 2), 100 * rows["rate"], yerr=spread, capsize=2, elinewidth=1, marker=_MARKERS[number % len(_MARKERS)],
+                              color=METHOD_COLOURS.get(method, _COLOURS[number % len(_COLOURS)]), markersize=5, label=METHOD_NAMES.get(method, method))
+            axes.set_title(BENCHMARK_NAMES.get(place, place), fontsize=10)
+            axes.set(xlabel="turn limit", xticks=sorted(table["limit"].unique()))
+        panels[0].set(ylabel="success rate on test tasks, %", ylim=(0, 100))
+        last = table[(table["benchmark"] == places[-1]) & (table["method"] == methods[-1])].iloc[-1]
+        if last["gain_low"] > 0:
+            figure.suptitle(f"More turns help {METHOD_NAMES.get(last['method'], last['method'])}: {100 * last['gain']:+.1f} points from {table['limit'].min()} to {last['limit']} turns "
+                            f"(95 % interval {100 * last['gain_low']:+.1f} to {100 * last['gain_high']:+.1f})", fontsize=9)
+        figure.legend(*panels[0].get_legend_handles_labels(), ncols=len(methods), loc="outside lower center")
+        return _save(figure, csv, "turn_limits")
 
 
 def draw_loss(csv: str | Path) -> Path:
@@ -71,7 +138,29 @@ def draw_loss(csv: str | Path) -> Path:
         window = max(1, len(table) // 20)
         axes.plot(table["step"], table["loss"].rolling(window, min_periods=1).mean(), color=_COLOURS[0], marker="." if len(table) < 3 else None)
         axes.set(xlabel="optimizer step", ylabel="loss, nats a token", ylim=(0, None))
-        return _save(figure, Path(csv).with_name("loss"))
+        return _save(figure, csv, "loss")
+
+
+FIGURES = (  # below results/: the CSVs, and what draws them
+    ("*/main.csv", draw_success_rates),
+    ("*/turn_limits.csv", draw_turn_limits),
+    ("*/dynamics_*.csv", draw_training_dynamics),
+    ("*/rl-*/reward_curve.csv", draw_reward_curve),
+    ("*/bc-*/metrics.csv", draw_loss),
+    ("*/offline-*/metrics.csv", draw_loss),
+)
+
+
+def draw_all(results: str | Path = ROOT / "results") -> list[Path]:
+    """Draw every figure again from the CSVs in `results`, but for runs set aside (`*.old`); returns the paths of the PNGs, in order.
+
+    Raises AnalysisError if there is nothing to draw from, or a CSV cannot be drawn.
+    """
+    results = Path(results)
+    found = [(csv, draw) for pattern, draw in FIGURES for csv in sorted(results.glob(pattern)) if not csv.parent.name.endswith(".old")]
+    if not found:
+        raise AnalysisError(f"{results}: there is no CSV of a figure; ./wr1 demo makes some.")
+    return [draw(csv) for csv, draw in found]
 
 
 def _read(csv: str | Path, *columns: str) -> pd.DataFrame:
@@ -87,15 +176,22 @@ def _read(csv: str | Path, *columns: str) -> pd.DataFrame:
     return table
 
 
-def _canvas(width: float, height: float):
-    """A figure of that size in inches with one pair of axes, off screen."""
+def _canvas(width: float, height: float, rows: int = 0, columns: int = 0):
+    """A figure of that size in inches, off screen, with one pair of axes, or a list of them below or beside each other that share the common axis."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    if not rows and not columns:
+        return figure, figure.add_subplot()
+    return figure, list(figure.subplots(max(1, rows), max(1, columns), sharex=bool(rows), sharey=bool(columns), squeeze=False).flat)
 
 
-def _save(figure: Figure, stem: str | Path) -> Path:
-    """Write `<stem>.pdf` and `<stem>.png`, without dates or versions in them; returns the PNG's path."""
-    figure.savefig(Path(stem).with_suffix(".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None})
-    figure.savefig(Path(stem).with_suffix(".png"), metadata={"Software": None})
-    return Path(stem).with_suffix(".png")
+def _save(figure: Figure, csv: str | Path, name: str) -> Path:
+    """Write `<name>.pdf` and `<name>.png` beside the CSV, without dates or versions in them, but with the CSV's name and hash; returns the PNG's path."""
+    stem, source = Path(csv).with_name(name), _stamp(Path(csv))
+    figure.savefig(stem.with_suffix(".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None, "Subject": source})
+    figure.savefig(stem.with_suffix(".png"), metadata={"Software": None, "Source": source})
+    return stem.with_suffix(".png")
+
+
+def _stamp(csv: Path) -> str:
+    return f"{csv.name} sha256:{hashlib.sha256(csv.read_bytes()).hexdigest()}"
