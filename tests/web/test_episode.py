@@ -75,6 +75,33 @@ def test_late_navigation_is_caught_every_time(browser, place):
     run(all_of_them(), timeout=60)
 
 
+FADING = """<button onclick="fade()">Go</button><script>
+window.jQuery = {timers: []};
+function fade() {
+  jQuery.timers.push(1);
+  let ticks = 0;
+  const clock = setInterval(() => {
+    if (++ticks < 12) return;
+    clearInterval(clock);
+    jQuery.timers.pop();
+    document.title = "faded";
+  }, 25);
+}
+</script>"""
+
+
+def test_a_fade_by_jquery_is_waited_for(browser, place):
+    """It ticks by an interval, which is not waited for otherwise; what is observed is the page after it (300 ms, of 500 at most)."""
+    async def whole():
+        episode = place.make(browser, "fading", FADING)
+        try:
+            seen = await episode.reset()
+            assert (await episode.step(place.reply("Click", place.element(seen, "Go").id))).observation.title == "faded"
+        finally:
+            await episode.close()
+    run(whole(), timeout=30)
+
+
 def test_a_hung_page_is_infrastructure_and_the_others_go_on(browser, place):
     """A click that never returns ends its own episode within its limit; another one steps meanwhile, and the context closes."""
     async def both():

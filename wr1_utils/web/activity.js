@@ -12,6 +12,7 @@
       let wait = requests.size ? 20 : 0;
       const now = performance.now();
       for (const due of timers.values()) wait = Math.max(wait, due - now, 1);
+      if (window.jQuery?.timers?.length) wait = Math.max(wait, 20);  // something fades or slides; jQuery does not ask whether less motion is wished for
       return wait;
     },
   };
