@@ -151,5 +151,5 @@ def test_the_command(webarena_files, tmp_path, capsys):
     assert "patched:      1 of 1 scored rows" in capsys.readouterr().out
     assert cli.main(["score", str(path), "--profile", str(profile), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["patched"]["rate"] == 1
-    assert cli.main(["score", str(written(tmp_path, {"task_id": 4}))]) == 2
+    assert cli.main(["score", str(written(tmp_path, {"task_id": 4})), "--profile", str(profile)]) == 2
     assert capsys.readouterr().err.endswith("line 1: answer is missing.\n")
