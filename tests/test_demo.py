@@ -92,6 +92,13 @@ def test_nothing_starts_with_a_wrong_profile(way):
         demo.run("dmo", 0, notebooks=way)
 
 
+def test_nothing_starts_without_the_model(way):
+    (way / "tiny.toml").write_text(f'extends = "smoke"\nresults = "{way}/results"\n[model]\npath = "{way}/nowhere"\n')
+    with pytest.raises(demo.DemoError, match="no model folder .*nowhere, which profile tiny names as model.path"):
+        demo.run(str(way / "tiny.toml"), 0, notebooks=way)
+    assert not (way / "ran").exists() and not (way / "results").exists()
+
+
 def test_one_benchmark_alone_is_a_profile_with_results_of_its_own(way):
     """The notebooks get a profile that is the given one but for its benchmarks, and the profile's own results stay as they are."""
     demo.run(str(way / "tiny.toml"), 0, notebooks=way)

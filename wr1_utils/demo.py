@@ -54,11 +54,14 @@ WAY = (
 def run(profile: str, seed: int, benchmark: str = "", notebooks: Path = ROOT / "notebooks") -> None:
     """Run what is left of the way and print the main table; with a `benchmark`, on it alone (see `only_benchmark`).
 
-    Raises SettingsError before anything starts, DemoError when a notebook fails.
+    Raises SettingsError, or DemoError for a missing model folder, before anything starts; DemoError when a notebook fails.
     """
     if benchmark:
         profile = only_benchmark(profile, benchmark)
     settings = load_settings(profile, seed=seed)
+    model = project_path(settings.model.path)
+    if not model.is_dir():
+        raise DemoError(f"There is no model folder {model}, which profile {settings.profile} names as model.path; put the weights there or name another folder.")
     folder = project_path(settings.results) / settings.profile
     folder.mkdir(parents=True, exist_ok=True)
     weights = project_path(settings.checkpoints) / settings.profile

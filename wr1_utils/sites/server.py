@@ -145,8 +145,8 @@ class SiteServer:
             listener.bind(("127.0.0.1", self.port))
         except (OSError, OverflowError) as error:
             listener.close()
-            raise SiteServerError(f"cannot serve the sites on 127.0.0.1 port {self.port} ({error}): stop what uses it, or set "
-                                  "`sites.port` to another port, or to 0 for any free one") from None
+            raise SiteServerError(f"cannot serve the sites on 127.0.0.1 port {self.port} ({error}): stop what uses it, or take another port, or 0 for "
+                                  "any free one (`wr1 serve --port`, or `sites.port` in a profile)") from None
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(make_app(self.worlds, self._for_people), log_level="error", access_log=False, lifespan="off",
                                 loop="asyncio", timeout_keep_alive=30, timeout_graceful_shutdown=1)
