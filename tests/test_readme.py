@@ -1,3 +1,4 @@
+import csv
 import re
 
 from wr1_utils.settings import ROOT
@@ -19,3 +20,15 @@ def test_the_tree_of_the_readme_is_the_tree_of_the_repository():
     assert named == rooms - {"errors.py"}
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert set(re.findall(r"^  (\d\d_\w+) ", tree, re.MULTILINE)) == notebooks
+
+
+def test_what_the_readme_claims_of_the_laptop_run_is_in_its_files():
+    """The figures in its sentences, and that R1 stands above BC beyond chance in the committed run."""
+    with open(ROOT / "results/laptop/comparisons.csv", newline="", encoding="utf-8") as rows:
+        found = {row["benchmark"]: row for row in csv.DictReader(rows) if (row["method"], row["reference"]) == ("r1", "bc")}
+    whole = found["all"]
+    assert all(float(row["low"]) > 0 for row in found.values()) and float(whole["p_holm"]) < 0.05
+    assert f"(of {whole['tasks']} tasks it solved {whole['gained']} that BC had not, and lost {whole['lost']})" in README
+    with open(ROOT / "results/tries/laptop-4/main.csv", newline="", encoding="utf-8") as rows:
+        earlier = [row for row in csv.DictReader(rows) if (row["split"], row["site"], row["method"]) == ("test", "all", "bc")]
+    assert f"({sum(int(row['successes']) for row in earlier)} of {sum(int(row['tasks']) for row in earlier)} in an" in README
