@@ -41,6 +41,7 @@ _HOME = {  # public name -> the module that holds it
     "make_failure_tables": "analysis.errors",
     "make_paper_table": "analysis.paper",
     "write_view": "analysis.viewer",
+    "show_episode": "analysis.stepping",
     "compact_table": "analysis.tables",
     "make_dynamics": "analysis.dynamics",
     "make_turn_limits": "analysis.scaling",
