@@ -78,6 +78,16 @@ class JudgeSettings:
 
 
 @dataclass(frozen=True)
+class EndpointSettings:
+    """Of a policy behind an OpenAI-compatible endpoint (agent/api_engine.py), for evaluation alone: its replies cannot be trained on."""
+
+    base_url: str = ""  # such as http://127.0.0.1:8000/v1; "" = none
+    model: str = ""
+    key_variable: str = "OPENAI_API_KEY"  # the environment variable that holds the endpoint's key
+    timeout_s: float = 120.0  # limit of one try of a reply, in seconds
+
+
+@dataclass(frozen=True)
 class WebArenaSettings:
     """Of the benchmarks webarena-lite and webarena. An address that is "" is taken from the environment: SHOPPING, SHOPPING_ADMIN, …"""
 
@@ -172,6 +182,7 @@ class Settings:
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     webarena: WebArenaSettings = field(default_factory=WebArenaSettings)
 
 
