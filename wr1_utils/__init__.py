@@ -43,6 +43,7 @@ _HOME = {  # public name -> the module that holds it
     "write_view": "analysis.viewer",
     "show_episode": "analysis.stepping",
     "compact_table": "analysis.tables",
+    "make_breakdown": "analysis.breakdown",
     "make_dynamics": "analysis.dynamics",
     "make_turn_limits": "analysis.scaling",
     "draw_loss": "analysis.figures",

@@ -159,7 +159,10 @@ class RolloutSettings:
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    greedy: bool = True
+    greedy: bool = True  # the likeliest reply at every turn; false: sampled at rl.temperature
+    samples: int = 1  # rollouts of each task, for pass@k; above 1 they are sampled, whatever `greedy` says
+    split: Literal["test", "seen_template", "unseen_template", "train"] = "test"  # which tasks: "test" is both kinds of templates
+    weights: str = ""  # the profile whose trained weights play; "" = this one
 
 
 @dataclass(frozen=True)
