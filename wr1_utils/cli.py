@@ -142,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
                                 ("run", "laptop", "the same way at another profile")):
         one = add(name, demo, text, resume)
         one.add_argument("--profile", default=profile, help=f"a name in data/profiles/ or the path of a .toml file (default: {profile})")
-        one.add_argument("--seed", type=int, default=0, help="of sampling and training (default: 0)")
+        one.add_argument("--seed", type=int, help="of sampling and training; only this one (default: the profile's run.seeds)")
         one.add_argument("--benchmark", default="", help="train and test on this benchmark alone, with results in a folder of their own (default: the profile's)")
     tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
     one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
