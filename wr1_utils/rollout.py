@@ -204,8 +204,8 @@ class Rollout:
                 number = len(trajectory.turns)
                 system_prompt, turns = self.settings.model.system_prompt, trajectory.turns
                 chat = messages(system_prompt, episode.intent, [turn.reply for turn in turns], observation.text)
-                context = context_ids(tokenizer, system_prompt, episode.intent, [turn.reply_ids for turn in turns], observation.text) if tokenizer else []
-                length = len(context) if tokenizer else round(sum(quarter_tokens(message["content"]) for message in chat))
+                context = context_ids(tokenizer, system_prompt, episode.intent, [turn.reply_ids for turn in turns], observation.text) if tokenizer is not None else []
+                length = len(context) if tokenizer is not None else round(sum(quarter_tokens(message["content"]) for message in chat))
                 room = min(reply_limit(self.settings), limits.context_tokens - length)
                 if room < MIN_REPLY_TOKENS:
                     status = "token_limit"

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.slow
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 SMALL = {"07": {"methods": "base,r1", "limits": [2, 4, 6]}, "90": {"tokens": 20_000, "samples": 2}}  # beside the profile `smoke`
 TOKEN = "reader"
-QUIET = ["--ServerApp.open_browser=False", "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly"]
+QUIET = ["--ServerApp.open_browser=False", "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
+         "--MappingKernelManager.kernel_info_timeout=600"]
 ENDED = """() => document.querySelector('[data-mime-type="application/vnd.jupyter.error"]') !== null ||
     [...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].every(prompt => /^\\[\\d+\\]:$/.test(prompt.textContent.trim()))"""
 
