@@ -54,7 +54,7 @@ class Lab:
         """Opens the notebook, chooses Run All Cells in the menu, and waits until every cell has run or one has failed; the seconds it took."""
         self.page.goto(f"{self.address}/lab/workspaces/{file.stem}/tree/{file.name}?token={TOKEN}")
         self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-        self.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for()  # the kernel is up
+        self.page.locator(".jp-StatusBar-Widget, .jp-StatusBar-TextItem", has_text=re.compile(r"\| Idle")).first.wait_for()  # the kernel is up and connected
         started = time.monotonic()
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
