@@ -147,7 +147,7 @@ def test_turn_limits_show_the_rates_and_state_a_gain_only_if_its_interval_suppor
     for axes in panels:
         assert [list(container.lines[0].get_ydata()) for container in axes.containers] == [pytest.approx([20, 40])] * 2
         assert [float(y) for y in axes.containers[0].lines[2][0].get_segments()[0][:, 1]] == pytest.approx([15, 25])
-    assert panels[0].figure.get_suptitle() == "More turns help R1: +20.0 points from 5 to 30 turns (95 % interval +10.0 to +40.0)"
+    assert panels[0].figure.get_suptitle() == "More turns help R1: +20.0 points from 5 to 30 turns\n(95 % interval +10.0 to +40.0)"
     assert drawn(figures.draw_turn_limits, turn_limits(tmp_path, 0.0))[0].figure.get_suptitle() == ""
 
 
