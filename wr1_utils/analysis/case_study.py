@@ -1,8 +1,6 @@
 """A case study: one test task that one method solved and another did not, both trajectories turn by turn side by side, as one HTML file.
 
-The task is chosen by a rule, so that nobody picks the prettiest: of all tasks that the first solved and the other played to its end without
-success, those where every turn of both has its picture come first (if there is any); of these those in which the solver was on the most sites;
-of these the shortest of the solver's trajectories with at least `LEAST_TURNS` turns (failing that, the longest); of these the first by task id.
+The task is chosen by `RULE`, so that nobody picks the prettiest.
 """
 
 from dataclasses import dataclass
@@ -21,6 +19,8 @@ from wr1_utils.analysis.viewer import data_uri
 from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
 
 LEAST_TURNS = 3
+RULE = ("By a rule, so that nobody picks the prettiest. Of all test tasks that the first solved and the other failed: where there are some whose turns all have their pictures on both sides, "
+        f"these; of them those that led the solver to the most sites; of them the one solved in the fewest turns, but at least {LEAST_TURNS} (if there is none: the most turns); of them the first by its id.")
 NO_PICTURES = ('No pictures were recorded (or they are not on this machine), so each page is shown as the agent read it. Pictures come with screenshots = "all" below [rollout] in the profile, '
                "set before the evaluations are made.")
 
@@ -31,18 +31,19 @@ class CaseStudy:
     says: str  # a sentence on what was chosen, or why nothing was
 
 
-def write_case_study(folder: str | Path, solver: str = "r1", other: str = "bc", seed: int = 0) -> CaseStudy:
+def write_case_study(folder: str | Path, solver: str = "r1", other: str = "bc") -> CaseStudy:
     """Write `case_study.html` into `folder` (`results/<profile>/`) for the task that the rule chooses among those that `solver` solved and `other` did not.
 
-    Reads the finished evaluations `eval-<method>-s<seed>`. Raises TrajectoryError if a file of theirs is damaged.
+    Reads the finished evaluations `eval-<method>-s<seed>` of the least seed that both have. Raises TrajectoryError if a file of theirs is damaged.
     """
     folder = Path(folder)
-    runs = [folder / f"eval-{method}-s{seed}" for method in (solver, other)]
-    missing = [run.name for run in runs if run not in finished_evaluations(folder)]
-    if missing:
-        return CaseStudy(None, f"No case study: {folder.name} has no finished evaluation {' and no '.join(missing)}.")
-    pair = choose(*([t for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS] for run in runs), *runs)
     names = [METHOD_NAMES.get(method, method) for method in (solver, other)]
+    seeds = [{run.name.split("-s")[-1]: run for run in finished_evaluations(folder) if run.name.split("-")[1] == method} for method in (solver, other)]
+    both = sorted(seeds[0].keys() & seeds[1].keys(), key=int)
+    if not both:
+        return CaseStudy(None, f"No case study: {folder.name} has no finished evaluations of {names[0]} and {names[1]} with the same seed.")
+    runs = [of_method[both[0]] for of_method in seeds]
+    pair = choose(*([t for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS] for run in runs), *runs)
     if pair is None:
         return CaseStudy(None, f"No case study: there is no test task that {names[0]} solved and {names[1]} did not.")
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(Path(__file__).with_name("case_study.html").read_text(encoding="utf-8"))
@@ -50,7 +51,7 @@ def write_case_study(folder: str | Path, solver: str = "r1", other: str = "bc", 
     pictures = any(turn["picture"] for side in sides for turn in side["turns"])
     rows = [[side["turns"][number] if number < len(side["turns"]) else None for side in sides] for number in range(max(len(one.turns) for one in pair))]
     path = folder / "case_study.html"
-    path.write_text(template.render(profile=folder.name, task=pair[0], sides=sides, rows=rows, rule=" ".join(__doc__.split("\n\n")[1].split()), note="" if pictures else NO_PICTURES), encoding="utf-8")
+    path.write_text(template.render(profile=folder.name, task=pair[0], sides=sides, rows=rows, rule=RULE, note="" if pictures else NO_PICTURES), encoding="utf-8")
     return CaseStudy(path, f"{pair[0].task_id}: solved by {names[0]} in {len(pair[0].turns)} turns, not by {names[1]}.")
 
 

@@ -28,7 +28,7 @@ from wr1_utils.analysis.viewer import data_uri, write_view
 from wr1_utils.settings import ROOT, near_miss
 
 MOST_ROWS = 60  # of a table on the page; its CSV has the rest
-OPEN_ROWS = 24  # a longer table is folded
+OPEN_ROWS = 40  # a longer table is folded
 STAGES = ("demos", "bc", "offline", "rl", "eval", "long")  # the order of runs
 RUN_FILES = ("trajectories.parquet", "metrics.csv", "settings.toml", "environment.json", "summary.json")
 
@@ -72,6 +72,7 @@ CAPTIONS = {  # name of a table or figure → what it shows; the first that fits
     "solved": "What agents that do not think solve of the arena's test tasks.",
     "environments": "The pages of MiniWoB++: what each needs, and what came of three episodes.",
 }
+HEADINGS = {"arena": "The whole Pocket Arena", "miniwob": "MiniWoB++, page by page", "pocket-base": "The small base model", "tries": "Earlier tries"}
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def _other_chapters(results: Path, profiles: list[str], link) -> list[Chapter]:
         items = [_table(csv, folder, link) for csv in _tables(folder)]
         runs = [_stamp(stamp.parent, link, results) for stamp in sorted(folder.rglob("environment.json"))]
         if items or runs:
-            chapters.append(Chapter(folder.name, folder.name, parts=[(Section("", ("*",), ""), items, [])], runs=runs))
+            chapters.append(Chapter(folder.name, HEADINGS.get(folder.name, folder.name.capitalize()), parts=[(Section("", ("*",), ""), items, [])], runs=runs))
     return chapters
 
 
@@ -247,7 +248,7 @@ def _cell(value, right: bool, link) -> Markup:
         return Markup('<td><a href="{}">{}</a></td>').format(f"{link(address)}#{place}", place.replace("@", ", turn "))
     number = _number(text) if right else None
     if number is not None and "." in text and len(text) > 5:
-        return Markup('<td class="n" title="{}">{}</td>').format(text, f"{number:.3g}" if abs(number) < 1000 else f"{number:.0f}")
+        return Markup('<td class="n" title="{}">{}</td>').format(text, f"{number:#.3g}" if abs(number) < 100 else f"{number:.0f}")
     return Markup("<td{}>{}</td>").format(Markup(' class="n"') if right or re.fullmatch(r"[+-]?[\d.]+ to [+-]?[\d.]+", text) else "", text)
 
 
@@ -263,7 +264,7 @@ def _stamp(run: Path, link, root: Path | None = None) -> dict:
     stamp, settings = _read(run / "environment.json", json.loads), _read(run / "settings.toml", tomllib.loads)
     names = RUN_FILES if root is None else tuple(file.name for file in sorted(run.iterdir()) if file.is_file())
     files = [*names, *(["view.html"] if root is None else [])]
-    return {"name": run.name if root is None else run.relative_to(root).as_posix(), "command": stamp.get("command", ""), "commit": stamp.get("commit", ""), "started": stamp.get("started", ""),
+    return {"name": run.name if root is None else run.relative_to(root).as_posix(), "command": stamp.get("command", ""), "commit": stamp.get("commit", ""), "started": stamp.get("started", "")[:16].replace("T", " "),
             "seed": settings.get("seed", ""), "machine": ", ".join(str(part) for part in (stamp.get("gpu") or stamp.get("cpu"), f"{stamp['cores']} cores" if "cores" in stamp else "") if part),
             "files": [_link(run / name, link) for name in files if (run / name).is_file()]}
 
@@ -280,7 +281,7 @@ def _paper() -> Markup:
     table = paper_results()
     whole = table[table["site"] == "all"]
     rows = []
-    for row in whole[whole.groupby("model")["method"].transform("size") > 1].itertuples():
+    for row in whole[whole.groupby("model")["method"].transform("size") > 1].sort_values("model", ascending=False, kind="stable").itertuples():
         low, high = wilson(round(row.rate / 100 * PAPER_TASKS), PAPER_TASKS)
         rows.append({"model": row.model, "method": row.method, "success rate, %": f"{row.rate:.1f}", "95 % Wilson interval": f"{100 * low:.1f} to {100 * high:.1f}", "source": row.source})
     return _html(pd.DataFrame(rows))
