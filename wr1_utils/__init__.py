@@ -42,6 +42,8 @@ _HOME = {  # public name -> the module that holds it
     "make_paper_table": "analysis.paper",
     "write_view": "analysis.viewer",
     "show_episode": "analysis.stepping",
+    "write_case_study": "analysis.case_study",
+    "write_report": "analysis.report",
     "compact_table": "analysis.tables",
     "make_breakdown": "analysis.breakdown",
     "make_dynamics": "analysis.dynamics",
@@ -49,6 +51,7 @@ _HOME = {  # public name -> the module that holds it
     "draw_loss": "analysis.figures",
     "draw_reward_curve": "analysis.figures",
     "draw_success_rates": "analysis.figures",
+    "draw_comparisons": "analysis.figures",
     "draw_training_dynamics": "analysis.figures",
     "draw_turn_limits": "analysis.figures",
 }
