@@ -73,7 +73,8 @@ class Lab:
             self.page.keyboard.press("Control+b")  # without the side bar
             height = self.page.evaluate("Math.max(...[...document.querySelectorAll('.jp-WindowedPanel-outer')].map(one => one.scrollHeight))")
             self.page.set_viewport_size({"width": 1200, "height": min(int(height) + 150, 16_000)})
-            self.page.wait_for_timeout(3000)
+            self.page.evaluate("document.querySelectorAll('.jp-WindowedPanel-outer').forEach(one => one.scrollTo(0, 0))")
+            self.page.wait_for_timeout(5000)
             self.page.screenshot(path=folder / f"{name}.png", timeout=240_000)
             self.page.set_viewport_size({"width": 1200, "height": 900})
             self.page.keyboard.press("Control+b")
@@ -87,9 +88,11 @@ class Lab:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
-    settings = folder / "settings" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
-    settings.parent.mkdir(parents=True)
-    settings.write_text('{"windowingMode": "none"}')  # cells out of sight are in the page, too
+    for name, chosen in (("notebook-extension/tracker", {"windowingMode": "none"}),  # cells out of sight are in the page, too
+                         ("apputils-extension/notification", {"fetchNews": "false", "checkForUpdates": False})):
+        settings = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(json.dumps(chosen))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
