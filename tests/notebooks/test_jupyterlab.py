@@ -87,6 +87,7 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     for part in ("wr1_utils", "data", "notebooks", "results/laptop"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
+    (folder / ".venv").symlink_to(sys.prefix)  # so that the doctor tells of no other place than the copy
     for name, chosen in (("notebook-extension/tracker", {"windowingMode": "none"}),  # cells out of sight are in the page, too
                          ("apputils-extension/notification", {"fetchNews": "false", "checkForUpdates": False})):
         settings = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -98,7 +99,7 @@ def lab(tmp_path_factory):
     apart = {f"JUPYTER_{name}_DIR": str(folder / "jupyter" / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     apart |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")}
     environment = os.environ | apart | {"PYTHONPATH": str(folder), "JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(folder / "ipython")}
-    command = [sys.executable, "-m", "jupyterlab", *QUIET, "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.allow_root=True",
+    command = [str(folder / ".venv" / "bin" / "python"), "-m", "jupyterlab", *QUIET, "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.allow_root=True",
                f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
     with open(folder / "lab.log", "w") as log:
         server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
