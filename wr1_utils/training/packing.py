@@ -231,7 +231,7 @@ assert TREE_ATTENTION in ALL_ATTENTION_FUNCTIONS.valid_keys()
 def forward_logprobs(model, row: TreeRow, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-probabilities of a row's trained tokens, and the entropy of the policy where each was written.
 
-    Returns ((M,), (M,)) in float32 nats, at the sampling temperature. The model's attention must be `wr1_tree`
+    Returns ((M,), (M,)) in float32 nats, at the sampling temperature; the entropy has no gradient. The model's attention must be `wr1_tree`
     (`model.set_attn_implementation(TREE_ATTENTION)`).
     """
     kept, inverse = torch.unique(row.predictor, return_inverse=True)  # a shared token is projected once
@@ -243,5 +243,6 @@ def forward_logprobs(model, row: TreeRow, temperature: float = 1.0) -> tuple[tor
         use_cache=False,
     ).logits[0]  # (kept, vocabulary)
     log_all = torch.log_softmax(logits.float() / temperature, dim=-1)
-    entropy = -(log_all.exp() * log_all).sum(-1)
+    with torch.no_grad():
+        entropy = -(log_all.exp() * log_all).sum(-1)
     return log_all[inverse, row.target], entropy[inverse]

@@ -8,6 +8,11 @@ log-probs recorded when it was sampled (training/packing.py). The reference poli
 TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
 
+With `rl.overlap` the rollouts of step s + 1 are made while step s is updated, by a copy of the policy as it stood before
+that update: one step off-policy, which the ratio against the recorded log-probs corrects. So the weights after u updates
+write the rollouts of step u + 2; steps 1 and 2 are both written by the start. A checkpoint keeps the copy too: a run that
+was interrupted rolls out again, with the same weights and seeds, what was in flight, and ends where an uninterrupted one does.
+
 Variants differ in their start alone: `r1` starts from behaviour cloning, `r1_zero` from the base model, `r1_cot` from
 behaviour cloning on demonstrations whose thoughts are paragraphs (agent/thoughts.py), which takes longer replies.
 
@@ -22,10 +27,15 @@ Deviations from the paper
 
 from __future__ import annotations
 
+import copy
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import torch
 from datasets import Dataset
+from safetensors.torch import load_model as load_weights
+from safetensors.torch import save_model as save_weights
 from transformers import PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
@@ -44,6 +54,7 @@ from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
+SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
 ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
 
 
@@ -73,6 +84,8 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
         if checkpoint:
             done = int(checkpoint.name.split("-")[1]) // settings.rl.minibatches
             print(f"{run.name}: continuing after step {done} of {settings.rl.steps}")
+            if settings.rl.overlap:
+                load_weights(trainer.policy.model, checkpoint / SAMPLER)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     save_final(trainer.model, tokenizer, run.checkpoints / "final")
     run.save_summary({"variant": variant, "start": VARIANTS[variant], "seconds": round(time.monotonic() - started, 1), **headline(run)})
@@ -102,6 +115,8 @@ class MGRPOTrainer(GRPOTrainer):
                 f"rl.minibatches = {rl.minibatches} must divide rl.tasks_per_step × rl.group_size = {rl.tasks_per_step * rl.group_size}."
             )
         self.settings, self.run, self.tasks, self.web = settings, run, tasks, rollout
+        sampler = copy.deepcopy(model) if rl.overlap else model  # before TRL wraps `forward`: a copy of that would call the model in training
+        self.policy = HFPolicy(sampler, tokenizer, run.name)
         super().__init__(
             model=model,
             reward_funcs=lambda **_: [],  # TRL wants one; rewards come with the trajectories
@@ -136,7 +151,7 @@ class MGRPOTrainer(GRPOTrainer):
             callbacks=[MarkWhole()],
         )
         self.remove_callback(PrinterCallback)
-        self.policy = HFPolicy(model, tokenizer, run.name)
+        self.ahead: Future | None = None  # the trajectories of the next step, being rolled out
         self.show = progress(f"RL {run.variant}, step")
 
     # ---- rollouts --------------------------------------------------------------------------------------------------
@@ -150,14 +165,9 @@ class MGRPOTrainer(GRPOTrainer):
 
     def _new_step(self, step: int) -> None:
         rl, started = self.settings.rl, time.monotonic()
-        tasks = self._tasks_of_step(step)
         self.show(step - 1, rl.steps, f"rolling out {rl.tasks_per_step} × {rl.group_size}")
-        file = self.run.path(f"rollouts/step-{step:04d}.parquet")
-        trajectories = self.web.run(
-            tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
-            seed=self.settings.seed * 1_000_003 + step, run=self.run.name, beside=file,
-        )  # fmt: skip
-        write_trajectories(file, trajectories)
+        trajectories = self.ahead.result() if self.ahead else self._roll_out(step, self._tasks_of_step(step))
+        write_trajectories(self._rollout_file(step), trajectories)
         self.refused = 0
         groups = [trajectories[i : i + rl.group_size] for i in range(0, len(trajectories), rl.group_size)]
         record_groups(self.run.path("groups.csv"), step, groups)
@@ -174,6 +184,35 @@ class MGRPOTrainer(GRPOTrainer):
         parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
         self.update_started = time.monotonic()
         self.minibatches = [self._batches(part) for part in parts]
+        if rl.overlap:
+            self._roll_out_ahead(step)
+
+    def _rollout_file(self, step: int) -> Path:
+        return self.run.path(f"rollouts/step-{step:04d}.parquet")
+
+    def _roll_out(self, step: int, tasks: list[Task]) -> list[Trajectory]:
+        rl = self.settings.rl
+        return self.web.run(
+            tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
+            seed=self.settings.seed * 1_000_003 + step, run=self.run.name, beside=self._rollout_file(step),
+        )  # fmt: skip
+
+    def _roll_out_ahead(self, step: int) -> None:
+        """Begins the rollouts of the step after `step`, which is about to be updated, by a copy of the policy as it is now.
+
+        The weights that wrote the rollouts of `step` are in the copy until then, and are asked for the mismatch: those in training are newer.
+        """
+        sampler = self.policy.model
+        sampler.set_attn_implementation(TREE_ATTENTION)
+        for batch in self.minibatches[0]:
+            with torch.no_grad():
+                self.tally.compare(batch.row, forward_logprobs(sampler, batch.row, self.settings.rl.temperature)[0])
+        sampler.load_state_dict(self.model.state_dict())
+        self.ahead = None
+        if step < self.settings.rl.steps:
+            thread = ThreadPoolExecutor(1, "rollout")
+            self.ahead = thread.submit(self._roll_out, step + 1, self._tasks_of_step(step + 1))
+            thread.shutdown(wait=False)  # once it is done
 
     def _tasks_of_step(self, step: int) -> list[Task]:
         rl = self.settings.rl
@@ -226,15 +265,22 @@ class MGRPOTrainer(GRPOTrainer):
         model.train()
         model.set_attn_implementation(TREE_ATTENTION)
         total = torch.zeros((), device=self.accelerator.device)
-        fresh = self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
+        fresh = not rl.overlap and self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
         for batch in batches:
             logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
             loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
             self.accelerator.backward(loss)
             total += loss.detach()
-            self.tally.add(batch, logp.detach(), entropy.detach(), loss.item(), rl.clip, fresh)
+            self.tally.add(batch, logp.detach(), entropy, loss.item(), rl.clip)
+            if fresh:
+                self.tally.compare(batch.row, logp.detach())
         if (self.state.global_step + 1) % rl.minibatches == 0:
             metrics = self.tally.metrics(time.monotonic() - self.update_started)
             self.run.log_metrics(self.tally.step, metrics)
             self.show(self.tally.step, rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
         return total
+
+    def _save_checkpoint(self, model, trial) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.settings.rl.overlap:
+            save_weights(self.policy.model, str(self.run.checkpoints / f"checkpoint-{self.state.global_step}" / SAMPLER))

@@ -49,25 +49,34 @@ class Tally:
     seconds_rollout: float
     sums: dict[str, float] = field(default_factory=dict)
 
-    def add(self, batch: Batch, logp: torch.Tensor, entropy: torch.Tensor, loss: float, clip: float, fresh: bool) -> None:
-        """Takes in one row's update: logp and entropy are (M,), `fresh` says that no step was made since the rollout."""
+    def add(self, batch: Batch, logp: torch.Tensor, entropy: torch.Tensor, loss: float, clip: float) -> None:
+        """Takes in one row's update: logp and entropy are (M,)."""
         recorded = batch.row.logprobs
         ratio = torch.exp(logp - recorded)
         clipped = torch.where(batch.advantages > 0, ratio > 1 + clip, ratio < 1 - clip)
         new = {"loss": loss, "tokens": len(logp), "row_tokens": batch.row.input_ids.numel(), "entropy": entropy.sum().item(), "clipped": clipped.sum().item()}
         if batch.ref_logp is not None:
             new["kl"] = k3_kl(logp, batch.ref_logp).sum().item()
-        if fresh:
-            new |= {"fresh": len(logp), "mismatch": (logp - recorded).abs().sum().item(), "mismatch_k3": k3_kl(recorded, logp).sum().item()}
+        self._sum(new)
+
+    def compare(self, row: TreeRow, logp: torch.Tensor) -> None:
+        """Takes in log-probs (M,) that the policy which wrote a row's replies gives them now: whether training evaluates what was sampled."""
+        recorded = row.logprobs
+        self._sum({"compared": len(logp), "mismatch": (logp - recorded).abs().sum().item(), "mismatch_k3": k3_kl(recorded, logp).sum().item()})
+
+    def _sum(self, new: dict[str, float]) -> None:
         for name, value in new.items():
             self.sums[name] = self.sums.get(name, 0.0) + value
 
     def metrics(self, seconds_update: float) -> dict[str, float]:
-        """The step's row of metrics.csv. Means over valid trajectories, turns, or trained tokens; times in seconds."""
+        """The step's row of metrics.csv. Means over valid trajectories, turns, or trained tokens (nan where there is none); times in seconds.
+
+        The two times add up to the step's; with `rl.overlap` that of the rollout is what was still to be waited for.
+        """
         valid = [t for t in self.trajectories if t.valid]
         turns = [turn for t in valid for turn in t.turns]
         mean = lambda values: sum(values) / len(values) if values else float("nan")  # noqa: E731
-        per_token = lambda name, of="tokens": self.sums.get(name, 0.0) / max(1, self.sums.get(of, 0))  # noqa: E731
+        per_token = lambda name, of="tokens": self.sums[name] / self.sums[of] if name in self.sums else float("nan")  # noqa: E731
         benchmarks = sorted({t.benchmark for t in self.trajectories})
         seconds = self.seconds_rollout + seconds_update
         return {
@@ -86,8 +95,8 @@ class Tally:
             "kl": per_token("kl"),
             "clip_fraction": per_token("clipped"),
             "entropy": per_token("entropy"),
-            "mismatch": per_token("mismatch", "fresh"),
-            "mismatch_k3": per_token("mismatch_k3", "fresh"),
+            "mismatch": per_token("mismatch", "compared"),
+            "mismatch_k3": per_token("mismatch_k3", "compared"),
             "seconds_rollout": round(self.seconds_rollout, 2),
             "seconds_update": round(seconds_update, 2),
             "tokens_per_second": round((self.sums.get("row_tokens", 0) + sum(len(t.reply_ids) for t in turns)) / max(seconds, 1e-9), 1),
