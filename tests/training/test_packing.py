@@ -172,12 +172,34 @@ def test_what_a_browser_episode_recorded_is_what_training_computes():
     assert (logp - tree.logprobs).abs().mean() < 1e-3
 
 
-def test_splitting_into_rows_keeps_every_turn():
+def by_turn(model, packed_rows) -> dict[tuple[int, int], torch.Tensor]:
+    """(trajectory, turn) → the log-probs of its reply."""
+    found: dict[tuple[int, int], list] = {}
+    for row in packed_rows:
+        for trajectory, turn, logp in zip(row.trajectory.tolist(), row.turn.tolist(), packed(model, row)):
+            found.setdefault((trajectory, turn), []).append(logp)
+    return {key: torch.stack(values) for key, values in found.items()}
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_splitting_into_rows_keeps_every_turn(share):
     model, rows = tiny("qwen2"), turns_of_a_group()
-    many = pack(rows, row_tokens=60)
-    assert len(many) > 2
-    assert torch.allclose(torch.cat([packed(model, r) for r in many]), packed(model, build_row(rows)), atol=1e-5)
-    assert torch.cat([r.turn for r in many]).tolist() == build_row(rows).turn.tolist()
+    many = pack(rows, 60, share)
+    assert len(many) > 2 and all(row.input_ids.numel() <= 60 for row in many)
+    split, whole = by_turn(model, many), by_turn(model, [build_row(rows)])
+    assert split.keys() == whole.keys() and len(whole) == 9
+    assert all(torch.allclose(split[key], whole[key], atol=1e-5) for key in whole)
+
+
+def test_a_row_takes_no_more_than_is_allowed_or_the_longest_turn_takes():
+    """By hand: turns of 4 + 2, 4 + 2 (the same context) and 9 + 1 tokens; a trained one counts double."""
+    one, other, long = Sequence([1, 2, 3, 4], [5, 6], [], 0, 0), Sequence([1, 2, 3, 4], [7, 8], [], 1, 0), Sequence(list(range(30, 39)), [5], [], 2, 0)
+    sizes = lambda packed: [(row.input_ids.numel(), len(row.target)) for row in packed]  # noqa: E731
+    assert sizes(pack([one, long, other], 1)) == [(8, 4), (10, 1)]  # the longest has 10; the two that share come together
+    assert sizes(pack([one, long, other], 1, logits=1.0)) == [(6, 2), (6, 2), (10, 1)]  # 8 + 4 is more than 10 + 1
+    assert sizes(pack([one, long, other], 12, logits=1.0)) == [(8, 4), (10, 1)]
+    assert sizes(pack([one, long, other], 1, share=False)) == [(6, 2), (6, 2), (10, 1)]
+    assert sizes(pack([one, long, other], 100)) == [(18, 5)]
 
 
 def test_turns_that_cannot_be_trained_are_refused_with_a_reason():

@@ -166,9 +166,9 @@ def test_the_committed_runs_trained_on_what_they_sampled():
 
 @pytest.mark.parametrize("rows", ["tree", "turns"])
 def test_a_batch_split_into_rows_gives_the_same_gradient(settings, game, monkeypatch, rows):
-    """1×32 against 32×1, with shared prefixes and without: one gradient."""
+    """1×N against N×1, with shared prefixes and without: one gradient."""
     settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, rows=rows, minibatches=1))
-    gradients = []
+    gradients, counts = [], []
     for row_tokens in (8192, 1):
         monkeypatch.setattr(rl, "ROW_TOKENS", row_tokens)
         model, tokenizer = load_model(settings.model.path)
@@ -176,6 +176,8 @@ def test_a_batch_split_into_rows_gives_the_same_gradient(settings, game, monkeyp
         trainer = rl.MGRPOTrainer(settings, run, model, tokenizer, TASKS, GuessingGame(settings))
         assert trainer.training_step(model, []).isfinite()
         gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+        counts.append([len(batch.row.trajectory.unique()) for batch in trainer.minibatches[0]])  # trajectories a row
+    assert len(counts[0]) == 1 and counts[1] == [1] * counts[0][0] and len(counts[1]) > 8
     assert gradients[0].norm() > 0
     assert (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4
 

@@ -1,6 +1,7 @@
 """An RL step's minibatches are a function of its number and seed; its metrics are worked out by hand."""
 
 import math
+import time
 
 import pytest
 import torch
@@ -36,7 +37,9 @@ def test_metrics_by_hand():
         trajectory("infrastructure", None, 1),
         trajectory("success", 1.0, 1, "miniwob"),
     ]
-    tally = Tally(3, trajectories, groups=2, flat_groups=1, refused=0, seconds_rollout=8.0)
+    tally = Tally(3, trajectories, groups=2, flat_groups=1, refused=0, seconds_rollout=8.0, seconds_policy=3.0)
+    with tally.timed("backward"):
+        time.sleep(0.05)
     row = build_row([Sequence([1, 2], [3, 4], [-1.0, -1.0], 0, 0)])
     logp = torch.tensor([-1.0, -1.0 + math.log(1.5)])  # ratios 1 and 1.5
     batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]))
@@ -51,6 +54,8 @@ def test_metrics_by_hand():
     assert metrics["clip_fraction"] == 0.5 and metrics["kl"] == pytest.approx(0)
     assert metrics["entropy"] == pytest.approx(0.3)
     assert metrics["mismatch"] == pytest.approx(math.log(1.5) / 2)
+    assert (metrics["seconds_rollout"], metrics["seconds_update"], metrics["seconds_policy"]) == (8, 2, 3)
+    assert 0.05 <= metrics["seconds_backward"] < 1 and metrics["seconds_forward"] == metrics["seconds_reference"] == metrics["seconds_optimizer"] == 0
     # KL(recorded ‖ recomputed): d = log 1.5 on one of two tokens, 1.5 − log 1.5 − 1
     assert metrics["mismatch_k3"] == pytest.approx((1.5 - math.log(1.5) - 1) / 2, rel=1e-5)
     assert metrics["tokens_per_second"] == pytest.approx((4 + 14) / 10)

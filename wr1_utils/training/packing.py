@@ -95,14 +95,14 @@ def sequences(trajectories: list[Trajectory]) -> list[Sequence]:
     return rows
 
 
-def _insert(children: dict[int, _Node], ids: list[int], parent: _Node | None) -> _Node:
-    """Puts `ids` into the trie below `parent` and returns the node that holds the last of them."""
+def _insert(children: dict[int, _Node], ids: list[int], parent: _Node | None = None) -> int:
+    """Puts `ids` into the trie below `parent` and returns how many of them it did not hold yet."""
     at = 0
     while True:
         node = children.get(ids[at])
         if node is None:
-            node = children[ids[at]] = _Node(ids[at:], parent)
-            return node
+            children[ids[at]] = _Node(ids[at:], parent)
+            return len(ids) - at
         rest = ids[at:]
         if node.ids == rest[: len(node.ids)]:  # the usual case: the whole node is shared
             same = len(node.ids)
@@ -116,7 +116,7 @@ def _insert(children: dict[int, _Node], ids: list[int], parent: _Node | None) ->
             node = upper
         at += same
         if at == len(ids):
-            return node
+            return 0
         children, parent = node.children, node
 
 
@@ -129,7 +129,7 @@ def build_row(rows: list[Sequence], share: bool = True) -> TreeRow:
         raise PackingError("no turns to pack")
     roots: list[dict[int, _Node]] = [{}] if share else [{} for _ in rows]
     for number, row in enumerate(rows):
-        _insert(roots[0 if share else number], row.context_ids + row.reply_ids, None)
+        _insert(roots[0 if share else number], row.context_ids + row.reply_ids)
 
     input_ids: list[int] = []
     positions: list[int] = []
@@ -178,21 +178,37 @@ def _path(children: dict[int, _Node], ids: list[int]) -> list[int]:
     return path
 
 
-def pack(rows: list[Sequence], row_tokens: int, share: bool = True) -> list[TreeRow]:
-    """Splits turns into rows of at most about `row_tokens` tokens (memory), never parting one turn, and packs each.
+def pack(rows: list[Sequence], row_tokens: int, share: bool = True, logits: float = 0.0) -> list[TreeRow]:
+    """Splits turns into rows that take no more memory than `row_tokens` tokens, or than the longest turn if that is more, and packs each.
 
-    Turns are kept in order, so the turns of a trajectory and the members of a group, which share most, stay together.
+    A trained token counts as 1 + `logits` tokens (see `logits_weight`). Turns go in the order of their ids: those that share most come together.
     """
-    packed, batch, size = [], [], 0
-    for row in rows:
-        length = len(row.context_ids) + len(row.reply_ids)
-        if batch and size + length > row_tokens:
+    size_of = lambda row, tokens: tokens + logits * len(row.reply_ids)  # noqa: E731
+    most = max([row_tokens, *(size_of(row, len(row.context_ids) + len(row.reply_ids)) for row in rows)])
+    packed, batch, size, trie = [], [], 0.0, {}
+    for row in sorted(rows, key=lambda row: row.context_ids):
+        ids = row.context_ids + row.reply_ids
+        added = size_of(row, _insert(trie, ids) if share else len(ids))
+        if batch and size + added > most:
             packed.append(build_row(batch, share))
-            batch, size = [], 0
+            batch, size, trie = [], 0.0, {}
+            _insert(trie, ids)
+            added = size_of(row, len(ids))
         batch.append(row)
-        size += length
+        size += added
     packed.append(build_row(batch, share))
     return packed
+
+
+def logits_weight(model) -> float:
+    """How much more memory a trained token takes than another one: its logits, against the activations of all layers.
+
+    About four vectors of the vocabulary's size in float32, and in each layer 14 of the hidden and 4 of the intermediate size; no checkpointing.
+    """
+    config = model.config.get_text_config()
+    inner = getattr(config, "intermediate_size", 4 * config.hidden_size)
+    layers = config.num_hidden_layers * (14 * config.hidden_size + 4 * inner) * model.dtype.itemsize
+    return 4 * 4 * config.vocab_size / layers
 
 
 def tree_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, sliding_window=None, tree=None, **kwargs):

@@ -36,7 +36,7 @@ import torch
 from datasets import Dataset
 from safetensors.torch import load_model as load_weights
 from safetensors.torch import save_model as save_weights
-from transformers import PrinterCallback, set_seed
+from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 from wr1_utils.agent.hf_engine import HFPolicy, load_trainable, method_settings, model_folder, save_final
@@ -49,13 +49,13 @@ from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
 from wr1_utils.training.tally import Batch, Tally, deal
-from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, logits_weight, pack, sequences
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
 SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
-ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
+ROW_TOKENS = 2048  # a packed row may have so many tokens even where no turn has: what one forward and backward pass holds in memory
 
 
 def train_rl(settings: Settings, variant: str = "r1") -> Run:
@@ -101,7 +101,7 @@ def headline(run: Run) -> dict:
         "success_rate_first": float(metrics["success_rate"].head(tenth).mean()),
         "success_rate_last": float(metrics["success_rate"].tail(tenth).mean()),
         "seconds_a_step": float((metrics["seconds_rollout"] + metrics["seconds_update"]).mean()),
-        "largest_mismatch_k3": float(metrics["mismatch_k3"].max()),
+        "largest_mismatch_k3": float(metrics["mismatch_k3"].fillna(0.0).max()),  # a step without training has none
     }
 
 
@@ -151,6 +151,8 @@ class MGRPOTrainer(GRPOTrainer):
             callbacks=[MarkWhole()],
         )
         self.remove_callback(PrinterCallback)
+        self.add_callback(_StepEnd(self))
+        self.written = 0.0  # seconds that the policy took for the rollouts so far
         self.ahead: Future | None = None  # the trajectories of the next step, being rolled out
         self.show = progress(f"RL {run.variant}, step")
 
@@ -179,8 +181,9 @@ class MGRPOTrainer(GRPOTrainer):
         ]
         self.tally = Tally(
             step, trajectories, groups=len(groups), flat_groups=len(groups) - len(trained),
-            refused=self.refused, seconds_rollout=time.monotonic() - started,
+            refused=self.refused, seconds_rollout=time.monotonic() - started, seconds_policy=self.policy.seconds - self.written,
         )  # fmt: skip
+        self.written = self.policy.seconds
         parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
         self.update_started = time.monotonic()
         self.minibatches = [self._batches(part) for part in parts]
@@ -236,7 +239,7 @@ class MGRPOTrainer(GRPOTrainer):
             return []
         trajectories, advantages = zip(*part)
         rows = sequences(list(trajectories))
-        packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, share=self.settings.rl.rows == "tree")]
+        packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, self.settings.rl.rows == "tree", logits_weight(self.model))]
         weights = token_weights(
             torch.cat([row.trajectory for row in packed]), torch.cat([row.turn for row in packed]),
             len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit,
@@ -250,7 +253,7 @@ class MGRPOTrainer(GRPOTrainer):
         if self.ref_model is None:
             return None
         self.ref_model.set_attn_implementation(TREE_ATTENTION)
-        with torch.no_grad():
+        with torch.no_grad(), self.tally.timed("reference"):
             return forward_logprobs(self.ref_model, row, self.settings.rl.temperature)[0]
 
     # ---- update ----------------------------------------------------------------------------------------------------
@@ -267,20 +270,42 @@ class MGRPOTrainer(GRPOTrainer):
         total = torch.zeros((), device=self.accelerator.device)
         fresh = not rl.overlap and self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
         for batch in batches:
-            logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
-            loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
-            self.accelerator.backward(loss)
+            with self.tally.timed("forward"):
+                logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
+                loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
+            with self.tally.timed("backward"):
+                self.accelerator.backward(loss)
             total += loss.detach()
             self.tally.add(batch, logp.detach(), entropy, loss.item(), rl.clip)
             if fresh:
                 self.tally.compare(batch.row, logp.detach())
-        if (self.state.global_step + 1) % rl.minibatches == 0:
-            metrics = self.tally.metrics(time.monotonic() - self.update_started)
-            self.run.log_metrics(self.tally.step, metrics)
-            self.show(self.tally.step, rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
         return total
+
+    def end_step(self) -> None:
+        """Writes the step's metrics, once its last minibatch has moved the weights."""
+        metrics = self.tally.metrics(time.monotonic() - self.update_started)
+        self.run.log_metrics(self.tally.step, metrics)
+        self.show(self.tally.step, self.settings.rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
 
     def _save_checkpoint(self, model, trial) -> None:
         super()._save_checkpoint(model, trial)
         if self.settings.rl.overlap:
             save_weights(self.policy.model, str(self.run.checkpoints / f"checkpoint-{self.state.global_step}" / SAMPLER))
+
+
+class _StepEnd(TrainerCallback):
+    """Times the optimizer, and tells the trainer when an RL step is over."""
+
+    def __init__(self, trainer: MGRPOTrainer):
+        self.trainer = trainer
+
+    def on_pre_optimizer_step(self, args, state, control, **kwargs):
+        self.timing = self.trainer.tally.timed("optimizer")
+        self.timing.__enter__()
+
+    def on_optimizer_step(self, args, state, control, **kwargs):
+        self.timing.__exit__(None, None, None)
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step % self.trainer.settings.rl.minibatches == 0:
+            self.trainer.end_step()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
@@ -47,6 +50,7 @@ class Tally:
     flat_groups: int
     refused: int
     seconds_rollout: float
+    seconds_policy: float = 0.0
     sums: dict[str, float] = field(default_factory=dict)
 
     def add(self, batch: Batch, logp: torch.Tensor, entropy: torch.Tensor, loss: float, clip: float) -> None:
@@ -64,6 +68,15 @@ class Tally:
         recorded = row.logprobs
         self._sum({"compared": len(logp), "mismatch": (logp - recorded).abs().sum().item(), "mismatch_k3": k3_kl(recorded, logp).sum().item()})
 
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Adds what its block takes to the metric seconds_<part>: reference, forward, backward or optimizer."""
+        started = time.monotonic()
+        yield
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()  # until then the GPU has only been asked
+        self._sum({part: time.monotonic() - started})
+
     def _sum(self, new: dict[str, float]) -> None:
         for name, value in new.items():
             self.sums[name] = self.sums.get(name, 0.0) + value
@@ -71,7 +84,9 @@ class Tally:
     def metrics(self, seconds_update: float) -> dict[str, float]:
         """The step's row of metrics.csv. Means over valid trajectories, turns, or trained tokens (nan where there is none); times in seconds.
 
-        The two times add up to the step's; with `rl.overlap` that of the rollout is what was still to be waited for.
+        seconds_rollout and seconds_update add up to the step's; with `rl.overlap` the first is what was still to be waited for. Of the rollout
+        seconds_policy is what the policy took for its replies; in the rest every episode waits for its browser. The update consists of the four
+        parts that `timed` names; in the rest of it rows are packed.
         """
         valid = [t for t in self.trajectories if t.valid]
         turns = [turn for t in valid for turn in t.turns]
@@ -99,5 +114,7 @@ class Tally:
             "mismatch_k3": per_token("mismatch_k3", "compared"),
             "seconds_rollout": round(self.seconds_rollout, 2),
             "seconds_update": round(seconds_update, 2),
+            "seconds_policy": round(self.seconds_policy, 2),
+            **{f"seconds_{part}": round(self.sums.get(part, 0.0), 2) for part in ("reference", "forward", "backward", "optimizer")},
             "tokens_per_second": round((self.sums.get("row_tokens", 0) + sum(len(t.reply_ids) for t in turns)) / max(seconds, 1e-9), 1),
         }
