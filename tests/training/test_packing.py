@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from wr1_utils.agent.hf_engine import load_model
 from wr1_utils.runs import fingerprint
@@ -19,43 +17,12 @@ from wr1_utils.training.packing import (
     Sequence,
     build_row,
     forward_logprobs,
-    pack,
     sequences,
 )
 from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
 
 KINDS = ("qwen2", "llama", "window", "lora")
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
-SHAPE = dict(
-    vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=4,
-    num_key_value_heads=2, max_position_embeddings=256,
-)  # fmt: skip
-
-
-def tiny(kind: str):
-    torch.manual_seed(0)
-    if kind == "llama":
-        return LlamaForCausalLM(LlamaConfig(**SHAPE)).eval()
-    window = dict(use_sliding_window=True, sliding_window=11, max_window_layers=1) if kind == "window" else {}
-    model = Qwen2ForCausalLM(Qwen2Config(**SHAPE, **window))
-    if kind == "lora":  # init_lora_weights=False: else the adapters start as nothing, and the base model alone would be compared
-        model = get_peft_model(model, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM"))
-    return model.eval()
-
-
-def turns_of_a_group(members: int = 3, turns: int = 3) -> list[Sequence]:
-    """Members of one group: shared prompt and first page, own replies, earlier pages replaced by a placeholder."""
-    draw = torch.Generator().manual_seed(1)
-    ids = lambda n: torch.randint(1, 97, (n,), generator=draw).tolist()  # noqa: E731
-    prompt, placeholder, first_page = ids(9), [5, 6], ids(14)
-    rows = []
-    for member in range(members):
-        trunk = list(prompt)
-        for turn in range(turns):
-            page, reply = first_page if turn == 0 else ids(12), ids(6)
-            rows.append(Sequence(trunk + page, reply, [-1.0] * 6, member, turn))
-            trunk = trunk + placeholder + reply
-    return rows
 
 
 def alone(model, row: Sequence) -> torch.Tensor:
@@ -81,7 +48,7 @@ def gradient(model, logp: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_tree_row_equals_one_row_a_turn(kind, device):
+def test_a_tree_row_equals_one_row_a_turn(kind, device, tiny, turns_of_a_group):
     """Log-probs to 1e-5 nats and gradients to 1e-4 of their norm: of the tree, and of one row a turn, against transformers' own attention."""
     model, rows = tiny(kind).to(device), turns_of_a_group()
     tree, apart = build_row(rows), build_row(rows, share=False)
@@ -97,7 +64,7 @@ def test_a_tree_row_equals_one_row_a_turn(kind, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", ["qwen2", "window"])
-def test_in_bf16_a_tree_row_errs_no_more_than_one_row_a_turn(kind, device):
+def test_in_bf16_a_tree_row_errs_no_more_than_one_row_a_turn(kind, device, tiny, turns_of_a_group):
     """Both against float32 on the same (rounded) weights."""
     model, rows = tiny(kind).to(device, torch.bfloat16), turns_of_a_group()
     exact = copy.deepcopy(model).float()
@@ -113,7 +80,7 @@ def test_in_bf16_a_tree_row_errs_no_more_than_one_row_a_turn(kind, device):
 
 
 @pytest.mark.parametrize("kind", ["qwen2", "lora"])
-def test_gradient_checkpointing_gives_the_same_gradient(kind):
+def test_gradient_checkpointing_gives_the_same_gradient(kind, tiny, turns_of_a_group):
     model, rows = tiny(kind).train(), turns_of_a_group()
     grads = []
     for on in (False, True):
@@ -136,7 +103,7 @@ def leaking(row, node: int, into: int):
     return replace(row, nodes=tuple(nodes))
 
 
-def test_one_leaked_page_token_or_one_shifted_position_is_noticed():
+def test_one_leaked_page_token_or_one_shifted_position_is_noticed(tiny, turns_of_a_group):
     """Negative controls: the equality above is not blind. Each breaks one thing, and moves what it touches by more than ten times the tolerance."""
     model, rows = tiny("qwen2"), turns_of_a_group(members=1)
     tree = build_row(rows)
@@ -170,36 +137,6 @@ def test_what_a_browser_episode_recorded_is_what_training_computes():
     assert len(rows) > 20 and tree.input_ids.numel() < 0.9 * apart.input_ids.numel()
     assert (logp - reference).abs().max() < 1e-4  # sums over thousands of keys in float32
     assert (logp - tree.logprobs).abs().mean() < 1e-3
-
-
-def by_turn(model, packed_rows) -> dict[tuple[int, int], torch.Tensor]:
-    """(trajectory, turn) → the log-probs of its reply."""
-    found: dict[tuple[int, int], list] = {}
-    for row in packed_rows:
-        for trajectory, turn, logp in zip(row.trajectory.tolist(), row.turn.tolist(), packed(model, row)):
-            found.setdefault((trajectory, turn), []).append(logp)
-    return {key: torch.stack(values) for key, values in found.items()}
-
-
-@pytest.mark.parametrize("share", [True, False])
-def test_splitting_into_rows_keeps_every_turn(share):
-    model, rows = tiny("qwen2"), turns_of_a_group()
-    many = pack(rows, 60, share)
-    assert len(many) > 2 and all(row.input_ids.numel() <= 60 for row in many)
-    split, whole = by_turn(model, many), by_turn(model, [build_row(rows)])
-    assert split.keys() == whole.keys() and len(whole) == 9
-    assert all(torch.allclose(split[key], whole[key], atol=1e-5) for key in whole)
-
-
-def test_a_row_takes_no_more_than_is_allowed_or_the_longest_turn_takes():
-    """By hand: turns of 4 + 2, 4 + 2 (the same context) and 9 + 1 tokens; a trained one counts double."""
-    one, other, long = Sequence([1, 2, 3, 4], [5, 6], [], 0, 0), Sequence([1, 2, 3, 4], [7, 8], [], 1, 0), Sequence(list(range(30, 39)), [5], [], 2, 0)
-    sizes = lambda packed: [(row.input_ids.numel(), len(row.target)) for row in packed]  # noqa: E731
-    assert sizes(pack([one, long, other], 1)) == [(8, 4), (10, 1)]  # the longest has 10; the two that share come together
-    assert sizes(pack([one, long, other], 1, logits=1.0)) == [(6, 2), (6, 2), (10, 1)]  # 8 + 4 is more than 10 + 1
-    assert sizes(pack([one, long, other], 12, logits=1.0)) == [(8, 4), (10, 1)]
-    assert sizes(pack([one, long, other], 1, share=False)) == [(6, 2), (6, 2), (10, 1)]
-    assert sizes(pack([one, long, other], 100)) == [(18, 5)]
 
 
 def test_turns_that_cannot_be_trained_are_refused_with_a_reason():

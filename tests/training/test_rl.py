@@ -20,7 +20,7 @@ from wr1_utils.rollout import reply_seed
 from wr1_utils.runs import open_run
 from wr1_utils.settings import ROOT, SettingsError, load_settings, with_style
 from wr1_utils.tasks.task import Task
-from wr1_utils.training import rl
+from wr1_utils.training import pieces, rl
 from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
 from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
 
@@ -132,8 +132,9 @@ def test_with_overlap_a_rollout_is_by_the_policy_one_update_back(settings, game)
     model.load_state_dict(kept, strict=False)  # a tied output layer is not in the file
     assert written_by(model, run, 4) < 1e-4
     after_three, sampler = load_file(third / "model.safetensors"), load_file(fourth / rl.SAMPLER)
-    assert all(torch.equal(after_three[name], sampler[name]) for name in sampler)
-    assert any(not torch.equal(after_three[name], kept[name]) for name in kept)
+    names = after_three.keys() & sampler.keys()  # of tied weights each file has one name
+    assert len(names) > 10 and all(torch.equal(after_three[name], sampler[name]) for name in names)
+    assert any(not torch.equal(after_three[name], kept[name]) for name in names)
 
 
 def test_with_overlap_the_next_rollout_goes_on_beside_the_update(settings, game, monkeypatch):
@@ -165,19 +166,20 @@ def test_the_committed_runs_trained_on_what_they_sampled():
 
 
 @pytest.mark.parametrize("rows", ["tree", "turns"])
-def test_a_batch_split_into_rows_gives_the_same_gradient(settings, game, monkeypatch, rows):
+def test_a_batch_cut_into_pieces_gives_the_same_gradient(settings, game, monkeypatch, rows):
     """1×N against N×1, with shared prefixes and without: one gradient."""
     settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, rows=rows, minibatches=1))
     gradients, counts = [], []
-    for row_tokens in (8192, 1):
-        monkeypatch.setattr(rl, "ROW_TOKENS", row_tokens)
+    cut = pieces.plan
+    monkeypatch.setattr(pieces, "plan", lambda nodes, sizes, room: counts.append(cut(nodes, sizes, room)) or counts[-1])
+    for room in (8192, 1):
+        monkeypatch.setattr(rl, "ROOM", room)
         model, tokenizer = load_model(settings.model.path)
-        run = open_run(settings, "rl", f"split{row_tokens}")
+        run = open_run(settings, "rl", f"split{room}")
         trainer = rl.MGRPOTrainer(settings, run, model, tokenizer, TASKS, GuessingGame(settings))
         assert trainer.training_step(model, []).isfinite()
         gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
-        counts.append([len(batch.row.trajectory.unique()) for batch in trainer.minibatches[0]])  # trajectories a row
-    assert len(counts[0]) == 1 and counts[1] == [1] * counts[0][0] and len(counts[1]) > 8
+    assert len(counts[0]) == len(counts[1]) == 1 and all(len(plan) > 16 for plan in counts[2:]) and len(counts) == 4  # of the reference, of the policy
     assert gradients[0].norm() > 0
     assert (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4
 
@@ -220,7 +222,7 @@ def test_the_reference_policy_is_the_start_of_rl(settings, game):
     model, tokenizer = load_model(settings.model.path)
     trainer = rl.MGRPOTrainer(settings, open_run(settings, "rl", "ref"), model, tokenizer, TASKS, GuessingGame(settings))
     trainer._new_step(1)
-    batch = next(b for part in trainer.minibatches for b in part)
+    batch = next(batch for batch in trainer.minibatches if batch)
     model.set_attn_implementation("wr1_tree")
     with torch.no_grad():
         logp, _ = forward_logprobs(model, batch.row, settings.rl.temperature)

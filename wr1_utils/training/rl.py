@@ -49,13 +49,14 @@ from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
 from wr1_utils.training.tally import Batch, Tally, deal
-from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, logits_weight, pack, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, build_row, sequences
+from wr1_utils.training.pieces import Loss, evaluate, logits_weight
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
 SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
-ROW_TOKENS = 2048  # a packed row may have so many tokens even where no turn has: what one forward and backward pass holds in memory
+ROOM = 256  # tokens that a forward and backward pass may hold even where no turn is so long (training/pieces.py)
 
 
 def train_rl(settings: Settings, variant: str = "r1") -> Run:
@@ -158,7 +159,7 @@ class MGRPOTrainer(GRPOTrainer):
 
     # ---- rollouts --------------------------------------------------------------------------------------------------
 
-    def _prepare_inputs(self, inputs: list[dict]) -> list[Batch]:
+    def _prepare_inputs(self, inputs: list[dict]) -> Batch | None:
         """The minibatch of this optimizer step; new rollouts when a new RL step begins. `inputs` is not used."""
         minibatches = self.settings.rl.minibatches
         if self.state.global_step % minibatches == 0:
@@ -186,7 +187,7 @@ class MGRPOTrainer(GRPOTrainer):
         self.written = self.policy.seconds
         parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
         self.update_started = time.monotonic()
-        self.minibatches = [self._batches(part) for part in parts]
+        self.minibatches = [self._batch(part) for part in parts]
         if rl.overlap:
             self._roll_out_ahead(step)
 
@@ -206,10 +207,8 @@ class MGRPOTrainer(GRPOTrainer):
         The weights that wrote the rollouts of `step` are in the copy until then, and are asked for the mismatch: those in training are newer.
         """
         sampler = self.policy.model
-        sampler.set_attn_implementation(TREE_ATTENTION)
-        for batch in self.minibatches[0]:
-            with torch.no_grad():
-                self.tally.compare(batch.row, forward_logprobs(sampler, batch.row, self.settings.rl.temperature)[0])
+        if batch := self.minibatches[0]:
+            self.tally.compare(batch.row, self._evaluate(sampler, batch.row)[0])
         sampler.load_state_dict(self.model.state_dict())
         self.ahead = None
         if step < self.settings.rl.steps:
@@ -233,52 +232,51 @@ class MGRPOTrainer(GRPOTrainer):
             self.refused += 1
             return False
 
-    def _batches(self, part: list[tuple[Trajectory, float]]) -> list[Batch]:
-        """One minibatch as packed rows with everything the loss needs; [] for an empty one."""
+    def _batch(self, part: list[tuple[Trajectory, float]]) -> Batch | None:
+        """One minibatch as a packed row with everything the loss needs; None for an empty one."""
         if not part:
-            return []
+            return None
         trajectories, advantages = zip(*part)
-        rows = sequences(list(trajectories))
-        packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, self.settings.rl.rows == "tree", logits_weight(self.model))]
-        weights = token_weights(
-            torch.cat([row.trajectory for row in packed]), torch.cat([row.turn for row in packed]),
-            len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit,
-        )  # fmt: skip
+        row = build_row(sequences(list(trajectories)), share=self.settings.rl.rows == "tree").to(self.accelerator.device)
+        weights = token_weights(row.trajectory, row.turn, len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit)
         table = torch.tensor(advantages, device=self.accelerator.device)
-        parts = weights.split([len(row.target) for row in packed])
-        return [Batch(row, table[row.trajectory], w, self._reference(row)) for row, w in zip(packed, parts)]
+        return Batch(row, table[row.trajectory], weights, self._reference(row))
+
+    def _evaluate(self, model, row: TreeRow, loss: Loss | None = None, **timed) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Log-probs and entropies of a row's trained tokens and the loss, whose gradient is added up (training/pieces.py)."""
+        model.set_attn_implementation(TREE_ATTENTION)
+        return evaluate(model, row, self.settings.rl.temperature, ROOM, logits_weight(model), loss, **timed)
 
     def _reference(self, row: TreeRow) -> torch.Tensor | None:
         """(M,) log-probs of the reference policy, the frozen start of RL."""
         if self.ref_model is None:
             return None
-        self.ref_model.set_attn_implementation(TREE_ATTENTION)
-        with torch.no_grad(), self.tally.timed("reference"):
-            return forward_logprobs(self.ref_model, row, self.settings.rl.temperature)[0]
+        with self.tally.timed("reference"):
+            return self._evaluate(self.ref_model, row)[0]
 
     # ---- update ----------------------------------------------------------------------------------------------------
 
     def training_step(self, model, inputs: list[dict], num_items_in_batch=None) -> torch.Tensor:
-        """One optimizer step's gradient, summed over the minibatch's rows: splitting it into rows changes nothing.
+        """One optimizer step's gradient, summed over the pieces of the minibatch's row: how it is cut changes nothing.
 
         A minibatch without trajectories leaves all gradients None, so that the optimizer moves nothing.
         """
         rl = self.settings.rl
-        batches = self._prepare_inputs(inputs)
+        batch = self._prepare_inputs(inputs)
         model.train()
-        model.set_attn_implementation(TREE_ATTENTION)
-        total = torch.zeros((), device=self.accelerator.device)
+        if batch is None:
+            return torch.zeros((), device=self.accelerator.device)
         fresh = not rl.overlap and self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
-        for batch in batches:
-            with self.tally.timed("forward"):
-                logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
-                loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
-            with self.tally.timed("backward"):
-                self.accelerator.backward(loss)
-            total += loss.detach()
-            self.tally.add(batch, logp.detach(), entropy, loss.item(), rl.clip)
-            if fresh:
-                self.tally.compare(batch.row, logp.detach())
+
+        def loss(chosen: torch.Tensor, logp: torch.Tensor) -> torch.Tensor:
+            reference = None if batch.ref_logp is None else batch.ref_logp[chosen]
+            recorded, advantages, weights = batch.row.logprobs[chosen], batch.advantages[chosen], batch.weights[chosen]
+            return m_grpo_loss(logp, recorded, advantages, weights, rl.clip, rl.beta, reference)
+
+        logp, entropy, total = self._evaluate(model, batch.row, loss, timed=self.tally.timed)
+        self.tally.add(batch, logp, entropy, total.item(), rl.clip)
+        if fresh:
+            self.tally.compare(batch.row, logp)
         return total
 
     def end_step(self) -> None:

@@ -85,8 +85,8 @@ class Tally:
         """The step's row of metrics.csv. Means over valid trajectories, turns, or trained tokens (nan where there is none); times in seconds.
 
         seconds_rollout and seconds_update add up to the step's; with `rl.overlap` the first is what was still to be waited for. Of the rollout
-        seconds_policy is what the policy took for its replies; in the rest every episode waits for its browser. The update consists of the four
-        parts that `timed` names; in the rest of it rows are packed.
+        seconds_policy is what the policy took for its replies (with overlap, in part beside the update before); in the rest every episode waits
+        for its browser. The update consists of the four parts that `timed` names; in the rest of it rows are packed.
         """
         valid = [t for t in self.trajectories if t.valid]
         turns = [turn for t in valid for turn in t.turns]
