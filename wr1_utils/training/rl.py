@@ -56,7 +56,7 @@ from wr1_utils.trajectory import Trajectory, write_trajectories
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
 SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
-ROOM = 256  # tokens that a forward and backward pass may hold even where no turn is so long (training/pieces.py)
+ROOM = 1024  # tokens that a forward and backward pass may hold where no turn is so long: smaller pieces cost time (training/pieces.py)
 
 
 def train_rl(settings: Settings, variant: str = "r1") -> Run:
