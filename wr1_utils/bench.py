@@ -305,9 +305,9 @@ def training(settings: Settings) -> dict[str, Figure]:
 def rl_step(settings: Settings) -> dict[str, Figure]:
     """A whole RL step of the laptop profile with 64 trajectories, from the base model: rolled out in the browser, then trained on; and its parts.
 
-    Of the rollout: while the policy writes (the browser goes on beside it), and while all episodes wait for the browser. Of the update: the log-probs
-    of the reference, forward, backward, the optimizer, and the rest (packing). Steps a second: of all episodes, in the time of the rollout. Ratio: tree rows against one row a turn on the last step's
-    episodes, which are whole groups.
+    Of the rollout: while the policy writes (the browser goes on beside it), and while all episodes wait for the browser. Of the update: the
+    log-probs of the reference, forward, backward, the optimizer, and the rest (packing). Steps a second: of all episodes, in the time of the
+    rollout. Ratio: tree rows against one row a turn on the last step's episodes, which are whole groups.
     """
     from wr1_utils.agent.hf_engine import load_trainable  # torch is loaded here alone
     from wr1_utils.training import speed
