@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
@@ -59,6 +60,19 @@ class Parrot:
 
     def forget(self) -> None:
         pass
+
+
+class Silent(Parrot):
+    """Never ends a reply; `asked` is set once it has been asked for one."""
+
+    def __init__(self, tokenizer):
+        super().__init__(tokenizer, "")
+        self.asked = threading.Event()
+
+    def advance(self, new: list[tuple[int, Request]]) -> list[tuple[int, Reply]]:
+        self.asked.set()
+        time.sleep(0.05)
+        return []
 
 
 def click(number):
@@ -348,3 +362,13 @@ def test_ctrl_c_ends_the_process_though_the_policy_hangs():
     finally:
         process.kill()
     assert process.returncode != 0 and "KeyboardInterrupt" in error and "forgotten" not in out
+
+
+def test_what_another_thread_rolls_out_ends_with_the_rollout(settings, tokenizer):
+    """As when training stops in a step while the next one is rolled out beside it: nothing waits, and no browser is started again."""
+    policy = Silent(tokenizer)
+    with ThreadPoolExecutor(1) as thread, Rollout(settings) as rollout:
+        going = thread.submit(rollout.run, make_tasks("train", 1, ["click-test-2"]), policy)
+        assert policy.asked.wait(60)
+    with pytest.raises(CancelledError):
+        going.result(0)

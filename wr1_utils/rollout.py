@@ -65,6 +65,7 @@ class Rollout:
         self.settings = settings
         self.places = {name: open_place(settings, name) for name in settings.tasks.benchmarks}
         self.browser = Browser(settings.browser)
+        self.playing: asyncio.Task | None = None  # what `_all` runs in
 
     def __enter__(self) -> Rollout:
         started = []
@@ -80,6 +81,7 @@ class Rollout:
         return self
 
     def __exit__(self, *_) -> None:
+        run_async(self._cancel())
         run_async(self.browser.stop())
         for place in self.places.values():
             place.stop()
@@ -145,8 +147,15 @@ class Rollout:
         jobs = [_Job(task, number, 0, 0) for number, task in enumerate(tasks)]
         return run_async(self._all(jobs, writer, tokenizer, name, run, progress, beside))
 
+    async def _cancel(self) -> None:
+        """Ends what another thread is still rolling out, before the browser stops under it."""
+        if self.playing and not self.playing.done():
+            self.playing.cancel()
+            await asyncio.wait([self.playing])
+
     async def _all(self, jobs, writer, tokenizer, policy_name, run, progress, beside) -> list[Trajectory]:
         """Runs every job, at most `rollout.episodes` at once; a fault of the kit stops all and is raised."""
+        self.playing = asyncio.current_task()
         slots = asyncio.Semaphore(self.settings.rollout.episodes)
         done = 0
 

@@ -138,6 +138,7 @@ class RLSettings:
     task_sets: int = 1  # sets of training tasks to draw from: 1 = the one that is demonstrated from, more = further ones of the same templates
     save_every: int = 1  # steps between two checkpoints
     rows: Literal["tree", "turns"] = "tree"  # training rows: shared prefixes once, or one row a turn
+    overlap: bool = False  # roll out the next step while this one is updated, with the policy as it stood before (one step off-policy)
 
 
 @dataclass(frozen=True)
