@@ -3,7 +3,8 @@
 One RL step: `tasks_per_step` tasks are drawn, `group_size` trajectories of each are rolled out with the current policy,
 advantages are taken within each group, and the policy makes `minibatches` optimizer steps on the trajectories of groups
 that are not flat. Every turn is trained on exactly the token ids and the context it was sampled with, against the
-log-probs recorded when it was sampled (training/packing.py). The reference policy is the frozen start of RL.
+log-probs recorded when it was sampled (training/packing.py; `training.context = "flat"` trains as the authors' code does, for an
+ablation: training/flat.py). The reference policy is the frozen start of RL.
 
 TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
@@ -37,9 +38,10 @@ from wr1_utils.tasks import train_tasks
 from wr1_utils.tasks.task import Task
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
+from wr1_utils.training.flat import flat_sequences
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
 from wr1_utils.training.tally import Batch, Tally, deal
-from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, Sequence, TreeRow, forward_logprobs, pack, sequences
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
@@ -56,6 +58,8 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
     if variant not in VARIANTS:
         raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
     settings = method_settings(settings, variant)
+    if settings.training.context == "flat" and not settings.episode.compress:
+        raise SettingsError('training.context = "flat" trains with earlier pages left out, which they are not with episode.compress = false; change one of the two.')
     start = model_folder(settings, VARIANTS[variant])
     tasks = train_tasks(settings, settings.rl.task_sets)
     if len(tasks) < settings.rl.tasks_per_step:
@@ -185,18 +189,23 @@ class MGRPOTrainer(GRPOTrainer):
     def _trainable(self, trajectory: Trajectory) -> bool:
         """True if every turn can be trained exactly; otherwise the trajectory is refused, and why is printed."""
         try:
-            return bool(sequences([trajectory]))
+            return bool(self._sequences([trajectory]))
         except PackingError as fault:
             print(f"not trained on: {fault}")
             self.refused += 1
             return False
+
+    def _sequences(self, trajectories: list[Trajectory]) -> list[Sequence]:
+        if self.settings.training.context == "flat":
+            return flat_sequences(trajectories, self.processing_class, self.settings.model.system_prompt)
+        return sequences(trajectories)
 
     def _batches(self, part: list[tuple[Trajectory, float]]) -> list[Batch]:
         """One minibatch as packed rows with everything the loss needs; [] for an empty one."""
         if not part:
             return []
         trajectories, advantages = zip(*part)
-        rows = sequences(list(trajectories))
+        rows = self._sequences(list(trajectories))
         packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, share=self.settings.rl.rows == "tree")]
         weights = token_weights(
             torch.cat([row.trajectory for row in packed]), torch.cat([row.turn for row in packed]),
@@ -204,15 +213,20 @@ class MGRPOTrainer(GRPOTrainer):
         )  # fmt: skip
         table = torch.tensor(advantages, device=self.accelerator.device)
         parts = weights.split([len(row.target) for row in packed])
-        return [Batch(row, table[row.trajectory], w, self._reference(row)) for row, w in zip(packed, parts)]
+        return [Batch(row, table[row.trajectory], w, self._reference(row), self._old(row)) for row, w in zip(packed, parts)]
 
     def _reference(self, row: TreeRow) -> torch.Tensor | None:
         """(M,) log-probs of the reference policy, the frozen start of RL."""
-        if self.ref_model is None:
-            return None
-        self.ref_model.set_attn_implementation(TREE_ATTENTION)
-        with torch.no_grad():
-            return forward_logprobs(self.ref_model, row, self.settings.rl.temperature)[0]
+        return None if self.ref_model is None else self._now(self.ref_model, row)
+
+    def _old(self, row: TreeRow) -> torch.Tensor:
+        """(M,) log-probs of the policy that sampled: as it recorded them, but those at flat contexts were never recorded, and no step was made yet."""
+        return self._now(self.model, row) if self.settings.training.context == "flat" else row.logprobs
+
+    @torch.no_grad()
+    def _now(self, model, row: TreeRow) -> torch.Tensor:
+        model.set_attn_implementation(TREE_ATTENTION)
+        return forward_logprobs(model, row, self.settings.rl.temperature)[0]
 
     # ---- update ----------------------------------------------------------------------------------------------------
 
@@ -229,7 +243,7 @@ class MGRPOTrainer(GRPOTrainer):
         fresh = self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
         for batch in batches:
             logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
-            loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
+            loss = m_grpo_loss(logp, batch.old_logp, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
             self.accelerator.backward(loss)
             total += loss.detach()
             self.tally.add(batch, logp.detach(), entropy.detach(), loss.item(), rl.clip, fresh)
