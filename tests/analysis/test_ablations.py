@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -12,13 +13,14 @@ from wr1_utils.analysis.paper import paper_results
 from wr1_utils.analysis.tables import AnalysisError
 from wr1_utils.runs import open_run
 from wr1_utils.settings import PROFILES, ROOT, load_settings, to_dict
+from wr1_utils.tasks import train_tasks
 from wr1_utils.trajectory import Trajectory, Turn, write_trajectories
 
 
 def episodes(setting, stage, rewards, turns=2, seed=0, benchmark="pocket"):
     rows = [{"method": "r1", "seed": seed, "benchmark": benchmark, "split": "seen_template", "site": "shopping", "task_id": f"{benchmark}{n}", "reward": reward, "turns": turns, "reply_tokens": 10}
             for n, reward in enumerate(rewards)]
-    return pd.DataFrame(rows).astype({"reward": float}).assign(setting=setting, stage=stage, profile="laptop", changed="")
+    return pd.DataFrame(rows).astype({"reward": float}).assign(setting=setting, stage=stage, profile="laptop", changed="", mismatch=None)
 
 
 def test_the_table_by_hand():
@@ -71,11 +73,15 @@ def test_runs_of_two_profiles_lie_side_by_side_and_what_differs_is_named(setting
     assert "ablation_context, flat: there is no finished evaluation of bc, r1 in laptop-flat; ./wr1 run --profile data/profiles/ablations/laptop-flat.toml makes it." in said
     assert "nothing to compare yet" in said
     finish(settings, "r1", 2, "flat", training=dataclasses.replace(settings.training, context="flat"), rl=dataclasses.replace(settings.rl, steps=7))
+    run = open_run(dataclasses.replace(settings, profile="laptop-flat"), "rl", "r1")
+    for step, mismatch in ((1, 0.2), (2, 0.4)):
+        run.log_metrics(step, {"mismatch": mismatch})
     csv = make_ablation(settings, "context")
     assert "no finished evaluation of bc in laptop-flat" in capsys.readouterr().out
     table = pd.read_csv(csv)
     assert list(zip(table["profile"], table["method"], table["successes"])) == [("laptop", "bc", 1), ("laptop", "r1", 3), ("laptop-flat", "r1", 2)]
     assert table["changed"].fillna("").tolist() == ["", "", "rl.steps, training.context"]
+    assert table["mismatch"].fillna(9).tolist() == pytest.approx([9, 9, 0.3])
     assert csv.name == "ablation_context.csv" and csv.with_suffix(".md").is_file() and csv.with_suffix(".tex").is_file()
     assert "| flat      | after RL  |   2 of 4 |" in compact_ablation(csv) and "+50.0" in compact_ablation(csv)
 
@@ -142,6 +148,13 @@ def test_a_profile_of_an_ablation_changes_what_it_is_about_and_nothing_else():
     for suffix, wanted in CHANGES.items():
         changed = flat(to_dict(load_settings(str(files[f"laptop-{suffix}"]))))
         assert {name: changed[name] for name in changed if changed[name] != laptop[name]} == {"profile": f"laptop-{suffix}", **wanted}
+
+
+def test_there_are_as_many_tasks_as_are_to_be_demonstrated():
+    for file in (PROFILES / "ablations").glob("laptop-demos-*.toml"):
+        settings = load_settings(str(file))
+        found = Counter(task.benchmark for task in train_tasks(settings, settings.demos.task_sets))
+        assert all(found[benchmark] >= settings.demos.count for benchmark in settings.tasks.benchmarks)
 
 
 def test_what_the_paper_reports():

@@ -47,7 +47,7 @@ _NOTEBOOKS = {  # what makes the weights of methods that `wr1 run` does not make
     "r1_zero": ("03_rl_training -p variant r1_zero",),
     "r1_cot": ("03_rl_training -p variant r1_cot",),
 }
-_COLUMNS = ["benchmark", "setting", "stage", "profile", "method", "reference", "changed", "seeds", "tasks", "successes", "errors", "rate", "low", "high", "reply_tokens", "turns",
+_COLUMNS = ["benchmark", "setting", "stage", "profile", "method", "reference", "changed", "seeds", "tasks", "successes", "errors", "rate", "low", "high", "reply_tokens", "turns", "mismatch",
             "difference", "difference_low", "difference_high", "difference_p", "gain", "gain_low", "gain_high", "gain_p"]
 
 
@@ -83,12 +83,12 @@ def make_demonstrations_curve(settings: Settings) -> Path | None:
 def ablation_table(episodes: pd.DataFrame, reference: str, seed: int = 0, resamples: int = 10_000) -> pd.DataFrame:
     """One row for each benchmark (and `all` if there are several), setting and stage, in their order in `episodes`.
 
-    `episodes`: as `load_evaluations` gives them, with columns `setting`, `stage`, `profile` and `changed`. Several seeds are pooled. `difference` is the
+    `episodes`: as `load_evaluations` gives them, with columns `setting`, `stage`, `profile`, `changed` and `mismatch`. Several seeds are pooled. `difference` is the
     rate minus that of the setting `reference` at the same stage, `gain` the rate minus that of the setting's stage before, both
     task by task with a 95 % bootstrap interval and a p-value corrected by Holm's method over the table; empty where there is nothing to compare with.
     """
     key = episodes["setting"] + "\n" + episodes["stage"]
-    about = episodes.assign(key=key).drop_duplicates("key").set_index("key")[["setting", "stage", "profile", "method", "changed"]]
+    about = episodes.assign(key=key).drop_duplicates("key").set_index("key")[["setting", "stage", "profile", "method", "changed", "mismatch"]]
     order = list(about.index)
     stage_before = {one: other for other, one in zip(order, order[1:]) if about["setting"][one] == about["setting"][other]}
     to_reference = {one: f"{reference}\n{about['stage'][one]}" for one in order if about["setting"][one] != reference}
@@ -151,7 +151,7 @@ def _make(settings: Settings, arms, stem: str, reference: str) -> Path | None:
     if sum(map(bool, last.values())) < 2:
         print(f"{stem}: fewer than two settings have a finished evaluation, so there is nothing to compare yet.")
         return None
-    parts = [read_episodes(run).assign(setting=arm.setting, stage=stage, profile=run.parent.name, changed=_changed(last[arm.setting], last[reference]))
+    parts = [read_episodes(run).assign(setting=arm.setting, stage=stage, profile=run.parent.name, mismatch=_mismatch(run), changed=_changed(last[arm.setting], last[reference]))
              for arm in arms for stage in arm.stages for run in runs[arm.setting, stage]]
     return write_table(ablation_table(pd.concat(parts, ignore_index=True), reference), _folder(settings, "") / stem)
 
@@ -171,6 +171,12 @@ def _changed(runs: list[Path], reference: list[Path]) -> str:
     defaults = to_dict(Settings(profile=""))  # a setting that did not exist yet had what is now its default
     one, other = (relevant("eval", defaults) | relevant("eval", tomllib.loads((run / "settings.toml").read_text(encoding="utf-8"))) for run in (runs[0], reference[0]))
     return ", ".join(name for name in one if one[name] != other.get(name) and name not in ("profile", "seed"))
+
+
+def _mismatch(evaluation: Path) -> float:
+    """Mean |recomputed − recorded log-prob| (nats a token) over the steps of the RL run that an evaluation is of; NaN if it is of none that is here."""
+    metrics = evaluation.with_name(evaluation.name.replace("eval-", "rl-", 1)) / "metrics.csv"
+    return pd.read_csv(metrics)["mismatch"].mean() if metrics.is_file() else float("nan")
 
 
 def _say_missing(settings: Settings, stem: str, suffix: str, setting: str, methods: list[str]) -> str:
