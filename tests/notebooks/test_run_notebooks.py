@@ -112,11 +112,11 @@ def test_without_the_runs_of_ablations_the_notebook_says_what_is_missing(tmp_pat
     assert "./wr1 run --profile data/profiles/ablations/smoke-flat.toml" in said and "notebooks/03_rl_training.ipynb out.ipynb -p profile smoke -p variant r1_zero" in said
 
 
-def test_ablations_of_the_runs_that_there_are(way, tmp_path):
-    """R1 beside the base model, from which R1-Zero would start; a flat run, stood in for by a copy; a curve of two numbers of demonstrations."""
-    shutil.copytree(way[0] / "results" / "smoke", tmp_path / "results" / "smoke")
-    for method in ("bc", "r1"):
-        shutil.copytree(way[0] / "results" / "smoke" / f"eval-{method}-s0", tmp_path / "results" / "smoke-flat" / f"eval-{method}-s0")
+def test_ablations_of_the_runs_that_there_are(tmp_path):
+    """Of copies of committed runs: R1 beside the base model, from which R1-Zero would start; the same as if it were flat; a curve of two numbers of demonstrations."""
+    for name, runs in (("smoke", ("eval-base-s0", "eval-bc-s0", "eval-r1-s0", "bc-short-s0")), ("smoke-flat", ("eval-bc-s0", "eval-r1-s0"))):
+        for run in runs:
+            shutil.copytree(ROOT / "results" / "laptop" / run, tmp_path / "results" / name / run)
     numbers = execute("06", tmp_path)
     assert numbers == {"comparisons": 3, "ablation_initialisation_settings": 2, "ablation_context_settings": 2, "demonstrations_curve_settings": 2}
     folder = tmp_path / "results" / "smoke"

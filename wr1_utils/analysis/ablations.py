@@ -36,7 +36,8 @@ class Arm:
 
 _WARMED_UP = {"before RL": "bc", "after RL": "r1"}
 ABLATIONS = {  # the first setting is the reference
-    "initialisation": (Arm("R1", "", _WARMED_UP), Arm("R1-Zero", "", {"before RL": "base", "after RL": "r1_zero"}), Arm("R1-CoT", "", {"before RL": "bc_cot", "after RL": "r1_cot"})),
+    "initialisation": (Arm("R1", "", _WARMED_UP), Arm("R1-Zero", "", {"before RL": "base", "after RL": "r1_zero"}),
+                       Arm("R1-CoT", "", {"before RL": "bc_cot", "after RL": "r1_cot"})),
     "thinking": (Arm("thinking", "", {"prompted": "base", **_WARMED_UP}), Arm("no thinking", "bare", {"prompted": "base", **_WARMED_UP})),
     "normalizer": (Arm("paper", "", _WARMED_UP), Arm("constant", "constant", _WARMED_UP)),
     "compression": (Arm("compressed", "", _WARMED_UP), Arm("whole pages", "whole", _WARMED_UP)),
@@ -68,7 +69,8 @@ def make_demonstrations_curve(settings: Settings) -> Path | None:
     from the base model and R1-Zero. The reference is the profile itself.
     """
     folder = project_path(settings.results)
-    found = {path.name for path in folder.glob(f"{settings.profile}-demos-*") if path.is_dir()} | {path.stem for path in ABLATION_PROFILES.glob(f"{settings.profile}-demos-*.toml")}
+    pattern = f"{settings.profile}-demos-*"
+    found = {path.name for path in folder.glob(pattern) if path.is_dir()} | {path.stem for path in ABLATION_PROFILES.glob(f"{pattern}.toml")}
     numbered = {}
     for suffix in ("", *sorted(name.removeprefix(f"{settings.profile}-") for name in found)):
         made = sorted(_folder(settings, suffix).glob(f"bc-{settings.demos.style}-s*[0-9]/summary.json"))
@@ -83,9 +85,10 @@ def make_demonstrations_curve(settings: Settings) -> Path | None:
 def ablation_table(episodes: pd.DataFrame, reference: str, seed: int = 0, resamples: int = 10_000) -> pd.DataFrame:
     """One row for each benchmark (and `all` if there are several), setting and stage, in their order in `episodes`.
 
-    `episodes`: as `load_evaluations` gives them, with columns `setting`, `stage`, `profile`, `changed` and `mismatch`. Several seeds are pooled. `difference` is the
-    rate minus that of the setting `reference` at the same stage, `gain` the rate minus that of the setting's stage before, both
-    task by task with a 95 % bootstrap interval and a p-value corrected by Holm's method over the table; empty where there is nothing to compare with.
+    `episodes`: as `load_evaluations` gives them, with columns `setting`, `stage`, `profile`, `changed` and `mismatch`. Several seeds are pooled.
+    `difference` is the rate minus that of the setting `reference` at the same stage, `gain` the rate minus that of the setting's stage before, both task
+    by task (a task's reward is its mean over the seeds of each side) with a 95 % bootstrap interval and a p-value corrected by Holm's method over
+    the table; empty where there is nothing to compare with.
     """
     key = episodes["setting"] + "\n" + episodes["stage"]
     about = episodes.assign(key=key).drop_duplicates("key").set_index("key")[["setting", "stage", "profile", "method", "changed", "mismatch"]]
@@ -132,9 +135,11 @@ def compact_ablation(csv: str | Path) -> str:
     """The rows of all tasks of an ablation's CSV as a Markdown table, in per cent and points."""
     table = pd.read_csv(csv, dtype={"setting": str, "reference": str})
     table = table[table["benchmark"] == table["benchmark"].iloc[-1]]
-    rows = [[row.setting, row.stage, f"{row.successes} of {row.tasks - row.errors}", f"{100 * row.rate:.1f}", f"{100 * row.low:.1f} to {100 * row.high:.1f}", f"{row.reply_tokens:.1f}", f"{row.turns:.1f}",
-             _points(row.gain, row.gain_low, row.gain_high), _points(row.difference, row.difference_low, row.difference_high)] for row in table.itertuples()]
-    headers = ["setting", "stage", "solved", "success rate, %", "95 % Wilson interval", "tokens a reply", "turns an episode", "points over the stage before", f"points over {table['reference'].iloc[0]}"]
+    rows = [[row.setting, row.stage, f"{row.successes} of {row.tasks - row.errors}", f"{100 * row.rate:.1f}", f"{100 * row.low:.1f} to {100 * row.high:.1f}",
+             f"{row.reply_tokens:.1f}", f"{row.turns:.1f}", _points(row.gain, row.gain_low, row.gain_high),
+             _points(row.difference, row.difference_low, row.difference_high)] for row in table.itertuples()]
+    headers = ["setting", "stage", "solved", "success rate, %", "95 % Wilson interval", "tokens a reply", "turns an episode", "points over the stage before",
+               f"points over {table['reference'].iloc[0]}"]
     return tabulate(rows, headers, tablefmt="pipe", disable_numparse=True, colalign=["left"] * 2 + ["right"] * 7)
 
 
@@ -151,7 +156,8 @@ def _make(settings: Settings, arms, stem: str, reference: str) -> Path | None:
     if sum(map(bool, last.values())) < 2:
         print(f"{stem}: fewer than two settings have a finished evaluation, so there is nothing to compare yet.")
         return None
-    parts = [read_episodes(run).assign(setting=arm.setting, stage=stage, profile=run.parent.name, mismatch=_mismatch(run), changed=_changed(last[arm.setting], last[reference]))
+    changed = {setting: _changed(one, last[reference]) for setting, one in last.items()}
+    parts = [read_episodes(run).assign(setting=arm.setting, stage=stage, profile=run.parent.name, mismatch=_mismatch(run), changed=changed[arm.setting])
              for arm in arms for stage in arm.stages for run in runs[arm.setting, stage]]
     return write_table(ablation_table(pd.concat(parts, ignore_index=True), reference), _folder(settings, "") / stem)
 

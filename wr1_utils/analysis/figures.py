@@ -146,8 +146,8 @@ def draw_ablation(csv: str | Path) -> Path:
             where = [place + (number - (len(stages) - 1) / 2) * width for place in range(len(settings))]
             spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
             for axes, values, form in zip(panels, (100 * rows["rate"], rows["reply_tokens"], rows["turns"]), ("%.0f", "%.1f", "%.1f")):
-                bars = axes.bar(where, values, width * 0.9, yerr=spread if axes is panels[0] else None, color=STAGE_COLOURS[stage], hatch="//" if number % 2 else "", edgecolor="#333333",
-                                linewidth=0.6, label=stage, error_kw={"ecolor": "#000000", "capsize": 3, "linewidth": 1})
+                bars = axes.bar(where, values, width * 0.9, yerr=spread if axes is panels[0] else None, color=STAGE_COLOURS[stage],
+                                hatch="//" if number % 2 else "", edgecolor="#333333", linewidth=0.6, label=stage, error_kw={"ecolor": "#000000", "capsize": 3, "linewidth": 1})
                 axes.bar_label(bars, ["" if pd.isna(value) else form % value for value in values], padding=2, fontsize=8)
         for axes, name in zip(panels, ("success rate, %", "tokens a reply", "turns an episode")):
             axes.set(ylabel=name)
@@ -156,8 +156,8 @@ def draw_ablation(csv: str | Path) -> Path:
         panels[0].set(ylim=(0, 110))
         panels[-1].set_xticks(range(len(settings)), settings)
         found = table[(table["difference_low"] > 0) | (table["difference_high"] < 0)]
-        figure.suptitle("\n".join(f"{row.setting} − {row.reference}, {row.stage}: {100 * row.difference:+.1f} points (95 % interval {100 * row.difference_low:+.1f} to {100 * row.difference_high:+.1f})"
-                                  for row in found.itertuples()), fontsize=9)
+        figure.suptitle("\n".join(f"{row.setting} − {row.reference}, {row.stage}: {100 * row.difference:+.1f} points "
+                                  f"(95 % interval {100 * row.difference_low:+.1f} to {100 * row.difference_high:+.1f})" for row in found.itertuples()), fontsize=9)
         figure.legend(*panels[0].get_legend_handles_labels(), ncols=len(stages), loc="outside lower center")
         return _save(figure, csv, Path(csv).stem)
 
@@ -176,7 +176,7 @@ def draw_demonstrations_curve(csv: str | Path) -> Path:
             for number, stage in enumerate(("before RL", "after RL")):
                 rows = table[(table["benchmark"] == place) & (table["stage"] == stage)].sort_values("setting")
                 spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
-                axes.errorbar(rows["setting"], 100 * rows["rate"], yerr=spread, capsize=2, elinewidth=1, marker=_MARKERS[number], linestyle=("--", "-")[number], markersize=5,
+                axes.errorbar(rows["setting"], 100 * rows["rate"], yerr=spread, capsize=2, elinewidth=1, marker=_MARKERS[number], markersize=5, linestyle=("--", "-")[number],
                               color=STAGE_COLOURS[stage], label=stage)
             axes.set_title(BENCHMARK_NAMES.get(place, place), fontsize=10)
             axes.set_xscale("symlog", base=2, linthresh=max(1, min([one for one in numbers if one], default=1)))
