@@ -132,7 +132,8 @@ def test_an_unknown_ablation_is_refused(settings):
 
 CHANGES = {
     "bare": {"demos.style": "bare", "model.reply_style": "bare"}, "constant": {"rl.normalizer": "constant"}, "whole": {"episode.compress": False},
-    "flat": {"training.context": "flat"}, **{f"demos-{n}": {"demos.count": n} for n in (25, 50, 100, 200)}, "demos-400": {"demos.count": 400, "demos.task_sets": 2},
+    "flat": {"training.context": "flat"}, **{f"demos-{n}": {"demos.count": n} for n in (25, 50, 100)},
+    "demos-200": {"demos.count": 200, "demos.task_sets": 2}, "demos-400": {"demos.count": 400, "demos.task_sets": 3},
 }
 
 
