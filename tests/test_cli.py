@@ -127,4 +127,4 @@ def test_one_benchmark_alone_is_handed_on(monkeypatch):
     asked = []
     monkeypatch.setattr("wr1_utils.demo.run", lambda *given: asked.append(given))
     assert cli.main(["run", "--benchmark", "miniwob"]) == cli.main(["demo", "--seed", "3"]) == 0
-    assert asked == [("laptop", 0, "miniwob"), ("demo", 3, "")]
+    assert asked == [("laptop", None, "miniwob"), ("demo", 3, "")]

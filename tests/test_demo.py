@@ -32,7 +32,7 @@ pocket,r1,bc,39,1,0.25,0.1,0.4
 @pytest.fixture
 def way(tmp_path, monkeypatch):
     """Two notebooks; the second needs what the first left. A profile file whose results lie in tmp_path."""
-    monkeypatch.setattr(demo, "WAY", (demo.Step("first"), demo.Step("second", "rl", "r1")))
+    monkeypatch.setattr(demo, "way", lambda methods, first: [demo.Step("first"), demo.Step("second", "rl", "r1")])
     (tmp_path / "tiny.toml").write_text(f'extends = "smoke"\nresults = "{tmp_path}/results"\n')
     (tmp_path / "main.csv").write_text(MAIN)
     (tmp_path / "comparisons.csv").write_text(COMPARISONS)
@@ -112,6 +112,40 @@ def test_one_benchmark_alone_is_a_profile_with_results_of_its_own(way):
     assert nbformat.read(way / "results/tiny-miniwob/first-s0.ipynb", as_version=4).cells[1].source.count("tiny-miniwob.toml") == 1
 
 
+def test_the_way_to_all_methods():
+    """Each stage after what it starts from, R1-CoT with demonstrations and a warm-up of its own, everything evaluated at the end; one executed copy each."""
+    steps = demo.way(("filtered_bc", "awr", "r1", "r1_zero", "r1_cot"))
+    assert [step.title for step in steps] == [
+        "00_environment_setup", "01_tasks_and_demonstrations", "02_bc_warmup", "02_bc_warmup-filtered_bc", "02_bc_warmup-awr", "03_rl_training",
+        "03_rl_training-r1_zero", "01_tasks_and_demonstrations-cot", "02_bc_warmup-cot", "03_rl_training-r1_cot", "04_evaluation", "08_main_results"]
+    assert steps[-1].parameters == {"methods": "base,bc,bc_cot,filtered_bc,awr,r1_zero,r1_cot,r1"}
+    assert [step.title for step in demo.way(("r1",), first=False)] == ["01_tasks_and_demonstrations", "02_bc_warmup", "03_rl_training", "04_evaluation", "08_main_results"]
+    assert demo.way(("r1",))[-1].parameters == {"methods": "base,bc,r1"}
+    with pytest.raises(SettingsError, match=r"run.methods holds 'r1_zro' \(did you mean 'r1_zero'\?\)"):
+        demo.way(("r1_zro",))
+    with pytest.raises(SettingsError, match="at least one of r1, r1_zero, r1_cot"):
+        demo.way(("awr",))
+
+
+def test_the_methods_and_variants_are_those_of_training():
+    from wr1_utils.training import offline, rl
+
+    assert demo.OFFLINE == offline.METHODS and demo.VARIANTS == tuple(rl.VARIANTS)
+
+
+def test_a_way_of_two_seeds_runs_each_and_what_one_of_them_changes_again(way, capsys):
+    """Without a seed, those of the profile; the results are made again when any seed ran."""
+    with open(way / "tiny.toml", "a") as file:
+        file.write("[run]\nseeds = [3, 4]\n")
+    demo.run(str(way / "tiny.toml"), notebooks=way)
+    assert (way / "ran").read_text() == "first second first second "
+    assert "seed = 4" in nbformat.read(way / "results/tiny/second-s4.ipynb", as_version=4).cells[1].source
+    assert "[3/4] first, seed 4: done in" in capsys.readouterr().out
+    (way / "results/tiny/first-s4.ipynb").unlink()
+    demo.run(str(way / "tiny.toml"), notebooks=way)
+    assert (way / "ran").read_text() == "first second first second first second "
+
+
 def test_an_unknown_benchmark_is_named_with_its_neighbour_before_anything_starts(way):
     with pytest.raises(SettingsError, match=r"no benchmark 'minwob' \(did you mean 'miniwob'\?\)"):
         demo.run(str(way / "tiny.toml"), 0, "minwob", notebooks=way)
@@ -124,7 +158,7 @@ def test_a_stopped_way_leaves_no_kernel_and_goes_on(way, how, code):
     write(way, "first", f"open('{way}/ran', 'a').write('first ')")
     write(way, "second", f"import os, time\nopen('{way}/kernel', 'w').write(str(os.getpid()))\nwhile not os.path.exists('{way}/go'): time.sleep(0.1)\n"
                          + tables(way))
-    code_text = ("import sys, pathlib; from wr1_utils import cli, demo; demo.WAY = (demo.Step('first'), demo.Step('second')); run = demo.run\n"
+    code_text = ("import sys, pathlib; from wr1_utils import cli, demo; demo.way = lambda methods, first: [demo.Step('first'), demo.Step('second')]; run = demo.run\n"
                  "demo.run = lambda profile, seed, benchmark: run(profile, seed, benchmark, pathlib.Path(sys.argv[2])); sys.exit(cli.main(['demo', '--profile', sys.argv[1]]))")
     command = [sys.executable, "-c", code_text, str(way / "tiny.toml"), str(way)]
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,

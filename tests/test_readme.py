@@ -1,6 +1,7 @@
 import csv
 import re
 
+from wr1_utils import cli
 from wr1_utils.settings import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,3 +33,10 @@ def test_what_the_readme_claims_of_the_laptop_run_is_in_its_files():
     with open(ROOT / "results/tries/laptop-4/main.csv", newline="", encoding="utf-8") as rows:
         earlier = [row for row in csv.DictReader(rows) if (row["split"], row["site"], row["method"]) == ("test", "all", "bc")]
     assert f"({sum(int(row['successes']) for row in earlier)} of {sum(int(row['tasks']) for row in earlier)} in an" in README
+
+
+def test_every_command_is_documented():
+    help_text = cli._parser().format_help()
+    commands = re.findall(r"^    ([a-z]+) ", help_text, re.MULTILINE)
+    assert {"demo", "run", "figures", "report", "bench"} <= set(commands)
+    assert [name for name in commands if f"./wr1 {name}" not in README] == []

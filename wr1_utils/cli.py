@@ -1,4 +1,4 @@
-"""The command line: `wr1 demo · run · tasks · figures · test · doctor · score · serve · view · bench`.
+"""The command line: `wr1 demo · run · tasks · figures · report · test · doctor · score · serve · view · bench`.
 
 Errors that a person can put right (WR1Error) are printed as one sentence, exit 2; Ctrl-C gives exit 130.
 """
@@ -72,6 +72,17 @@ def figures(arguments) -> int:
     return 0
 
 
+def report(arguments) -> int:
+    """Write the page of all results and the PDF of all figures, and say where they are."""
+    from wr1_utils.analysis.report import write_report
+
+    made = write_report(arguments.to or "", arguments.profile)
+    print(f"{made.page}: {', '.join(made.profiles)}; {made.tables} tables, {made.page.stat().st_size / 1e6:.1f} MB; open it in any browser.")
+    if made.figures:
+        print(f"{made.pdf}: {made.figures} figures.")
+    return 0
+
+
 def doctor(arguments) -> int:
     from wr1_utils import doctor as examination
 
@@ -142,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
                                 ("run", "laptop", "the same way at another profile")):
         one = add(name, demo, text, resume)
         one.add_argument("--profile", default=profile, help=f"a name in data/profiles/ or the path of a .toml file (default: {profile})")
-        one.add_argument("--seed", type=int, default=0, help="of sampling and training (default: 0)")
+        one.add_argument("--seed", type=int, help="of sampling and training; only this one (default: the profile's run.seeds)")
         one.add_argument("--benchmark", default="", help="train and test on this benchmark alone, with results in a folder of their own (default: the profile's)")
     tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
     one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
@@ -150,6 +161,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=int, required=True, help="another seed draws other tasks from the same templates")
     one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
     add("figures", figures, "draw every figure in results/ again from the CSV that lies beside it; no run is needed")
+    one = add("report", report, "write one HTML page of everything in results/, with a link to each file behind each number, and all figures as one PDF")
+    one.add_argument("--profile", default="", help="of this profile alone (default: of all that have results)")
+    one.add_argument("--to", metavar="FOLDER", help="where report.html and figures.pdf go (default: results/report)")
     one = add("test", test, "run the tests; what stands after -- goes to pytest", "the tests were stopped.")
     one.add_argument("--slow", action="store_true", help="also run the tests marked slow")
     one.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="for pytest, as in: wr1 test -- -k settings -x")

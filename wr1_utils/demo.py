@@ -1,6 +1,7 @@
 """`wr1 demo` and `wr1 run`: the notebooks of the whole way, run one after another by papermill.
 
-The executed copies are `results/<profile>/<notebook>-s<seed>.ipynb`. A notebook that ended well with the same settings is skipped; one
+Which methods, and with which seeds, the profile says (`run.methods`, `run.seeds`). The executed copies are
+`results/<profile>/<notebook>-s<seed>.ipynb`, with the method's name in it where a notebook runs more than once. A notebook that ended well with the same settings is skipped; one
 that was interrupted runs again and continues from what its stage had saved.
 """
 
@@ -21,11 +22,14 @@ import papermill
 import tomlkit
 from nbclient.exceptions import DeadKernelError
 
-from wr1_utils.analysis.tables import compact_table
+from wr1_utils.analysis.tables import METHODS, compact_table
 from wr1_utils.errors import WR1Error
 from wr1_utils.runs import Run, find_run, fingerprint, outdated, relevant, say_duration
-from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, to_dict
+from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, to_dict, with_style
 from wr1_utils.tasks import BENCHMARKS
+
+OFFLINE = ("filtered_bc", "awr")  # named here too, so that the command line starts without torch
+VARIANTS = ("r1", "r1_zero", "r1_cot")
 
 
 class DemoError(WR1Error, RuntimeError):
@@ -37,55 +41,86 @@ class Step:
     notebook: str
     stage: str = ""  # what decides which settings its outcome depends on
     variant: str = ""
+    style: str = ""  # of the thoughts, where it is not the profile's
+    suffix: str = ""  # of the executed copy's name, where a notebook runs more than once
     leaves_run: bool = False  # it leaves the run folder <stage>-<variant>-s<seed>
     parameters: dict = field(default_factory=dict)
 
-
-WAY = (
-    Step("00_environment_setup"),
-    Step("01_tasks_and_demonstrations", "demos", leaves_run=True),
-    Step("02_bc_warmup", "bc", leaves_run=True),
-    Step("03_rl_training", "rl", "r1", leaves_run=True, parameters={"variant": "r1"}),
-    Step("04_evaluation", "evaluation"),
-    Step("08_main_results", "results"),
-)
+    @property
+    def title(self) -> str:
+        return f"{self.notebook}-{self.suffix}" if self.suffix else self.notebook
 
 
-def run(profile: str, seed: int, benchmark: str = "", notebooks: Path = ROOT / "notebooks") -> None:
-    """Run what is left of the way and print the main table; with a `benchmark`, on it alone (see `only_benchmark`).
+def way(methods: tuple[str, ...], first: bool = True) -> list[Step]:
+    """The steps to these methods with one seed, base model and behaviour cloning included; `first`: with the machine's own notebook before them.
+
+    Raises SettingsError for an unknown method, or if none of them is a variant of reinforcement learning.
+    """
+    for method in methods:
+        if method not in (*OFFLINE, *VARIANTS):
+            raise SettingsError(f"run.methods holds {method!r}{near_miss(method, (*OFFLINE, *VARIANTS))}; it may hold {', '.join((*OFFLINE, *VARIANTS))}.")
+    if not set(methods) & set(VARIANTS):
+        raise SettingsError(f"run.methods must hold at least one of {', '.join(VARIANTS)}.")
+    steps = [Step("00_environment_setup")] if first else []
+    steps += [Step("01_tasks_and_demonstrations", "demos", leaves_run=True), Step("02_bc_warmup", "bc", leaves_run=True)]
+    for method in methods:
+        if method in OFFLINE:
+            steps.append(Step("02_bc_warmup", "offline", method, suffix=method, leaves_run=True, parameters={"method": method}))
+            continue
+        if method == "r1_cot":
+            cot = {"style": "cot", "suffix": "cot", "leaves_run": True, "parameters": {"style": "cot"}}
+            steps += [Step("01_tasks_and_demonstrations", "demos", **cot), Step("02_bc_warmup", "bc", **cot)]
+        suffix, style = ("", "") if method == "r1" else (method, "cot" if method == "r1_cot" else "")
+        steps.append(Step("03_rl_training", "rl", method, style, suffix, leaves_run=True, parameters={"variant": method}))
+    wanted = {"base", "bc", *methods} | ({"bc_cot"} if "r1_cot" in methods else set())
+    evaluated = [method for method in METHODS if method in wanted]
+    main = next(method for method in VARIANTS if method in methods)  # whose reward curve is shown
+    evaluated = ",".join([method for method in evaluated if method != main] + [main])
+    return [*steps, Step("04_evaluation", "evaluation", parameters={"methods": evaluated}), Step("08_main_results", "results", parameters={"methods": evaluated})]
+
+
+def run(profile: str, seed: int | None = None, benchmark: str = "", notebooks: Path = ROOT / "notebooks") -> None:
+    """Run what is left of the way and print the main table; with a `seed` for it alone, else for each of `run.seeds`; with a `benchmark`, on it alone
+    (see `only_benchmark`).
 
     Raises SettingsError, or DemoError for a missing model folder, before anything starts; DemoError when a notebook fails.
     """
     if benchmark:
         profile = only_benchmark(profile, benchmark)
-    settings = load_settings(profile, seed=seed)
+    settings = load_settings(profile)
+    seeds = settings.run.seeds if seed is None else (seed,)
+    if not seeds:
+        raise SettingsError(f"run.seeds in profile {settings.profile} is empty; name at least one seed.")
+    plan = [(load_settings(profile, seed=one), step) for one in seeds for step in way(settings.run.methods, one == seeds[0])]
     model = project_path(settings.model.path)
     if not model.is_dir():
         raise DemoError(f"There is no model folder {model}, which profile {settings.profile} names as model.path; put the weights there or name another folder.")
     folder = project_path(settings.results) / settings.profile
     folder.mkdir(parents=True, exist_ok=True)
     weights = project_path(settings.checkpoints) / settings.profile
-    ran = not weights.is_dir()  # without it, results that are there came with the clone: nothing of them is skipped
+    fresh = not weights.is_dir()  # without it, results that are there came with the clone: nothing of them is skipped
     weights.mkdir(parents=True, exist_ok=True)
-    expected = {step.notebook: _expected_seconds(step, settings) for step in WAY}
-    started, worked, planned = time.monotonic(), 0.0, 0.0
-    for number, step in enumerate(WAY, 1):
-        title = f"[{number}/{len(WAY)}] {step.notebook}"
-        source, target = notebooks / f"{step.notebook}.ipynb", folder / f"{step.notebook}-s{seed}.ipynb"
+    expected = [_expected_seconds(step, settings) for _, step in plan]
+    started, worked, planned, ran = time.monotonic(), 0.0, 0.0, set()  # ran: seeds of which a step ran, so that those after it run too
+    for number, (settings, step) in enumerate(plan, 1):
+        title = f"[{number}/{len(plan)}] {step.title}" + (f", seed {settings.seed}" if len(seeds) > 1 else "")
+        source, target = notebooks / f"{step.notebook}.ipynb", folder / f"{step.title}-s{settings.seed}.ipynb"
         if not source.is_file():
             raise DemoError(f"The notebook {source} is missing; git checkout -- notebooks brings it back.")
         mark = _fingerprint(step, settings, source)
-        if not ran and _is_done(step, settings, target, mark):
+        again = fresh or (ran if step.stage == "results" else settings.seed in ran)
+        if not again and _is_done(step, settings, target, mark):
             print(f"{title}: done before with the same settings, skipped ({_shown(target)})", flush=True)
             continue
-        ran = True
+        ran.add(settings.seed)
         left_off = _finished_steps(step, settings)
         if left_off:
             print(f"{title}: it was interrupted and goes on after step {left_off}", flush=True)
         speed = worked / planned if planned > 10 else 1.0
-        later = speed * sum(expected[one.notebook] for one in WAY[number:])
-        seconds = _execute(step, {"profile": profile, "seed": seed, **step.parameters}, source, target, title, speed * expected[step.notebook], later)
-        worked, planned = worked + seconds, planned + expected[step.notebook]
+        later = speed * sum(expected[number:])
+        guess = expected[number - 1]
+        seconds = _execute(step, {"profile": profile, "seed": settings.seed, **step.parameters}, source, target, title, speed * guess, later)
+        worked, planned = worked + seconds, planned + guess
         _mark_done(source, target, mark, seconds)
         print(f"{title}: done in {say_duration(seconds)}", flush=True)
     print(f"\nThe way took {say_duration(time.monotonic() - started)}; executed notebooks, tables and figures are in {_shown(folder)}.\n")
@@ -152,21 +187,23 @@ def _progress_line(title: str, report: Path, started: float, stop: threading.Eve
 def _finished_steps(step: Step, settings: Settings) -> int:
     """The training step from which an interrupted run of this step of the way goes on; 0 if there is none."""
     run = _run_of(step, settings)
-    if not step.leaves_run or run.done or outdated(run, settings):
+    if not step.leaves_run or run.done or outdated(run, with_style(settings, step.style) if step.style else settings):
         return 0
     saved = [int(mark.parent.name.split("-")[1]) for mark in run.checkpoints.glob("checkpoint-*/complete.json")]
     return max(saved, default=0) // (settings.rl.minibatches if step.stage == "rl" else 1)
 
 
 def _run_of(step: Step, settings: Settings) -> Run:
-    return find_run(settings, step.stage, settings.demos.style if step.stage in ("demos", "bc") else step.variant)
+    return find_run(settings, step.stage, (step.style or settings.demos.style) if step.stage in ("demos", "bc") else step.variant)
 
 
 def _expected_seconds(step: Step, settings: Settings) -> float:
     """A rough guess for the small model on two cores, for the estimate of the time left; measured speed corrects it."""
     demonstrations, places = settings.demos.count, len(settings.tasks.benchmarks)
     return {"": 10, "demos": 15 + 0.5 * demonstrations * places, "bc": 20 + 0.02 * demonstrations * places * settings.bc.epochs,
-            "rl": 20 + settings.rl.steps * settings.rl.tasks_per_step * settings.rl.group_size * 0.2, "evaluation": 180, "results": 15}[step.stage]
+            "offline": 60 + settings.offline.tasks * settings.offline.group_size * (0.3 if step.variant == "filtered_bc" else 0.1),
+            "rl": 20 + settings.rl.steps * settings.rl.tasks_per_step * settings.rl.group_size * 0.2,
+            "evaluation": 60 * len(step.parameters.get("methods", "").split(",")), "results": 15}[step.stage]
 
 
 def _fingerprint(step: Step, settings: Settings, source: Path) -> str:

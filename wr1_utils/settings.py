@@ -103,6 +103,7 @@ class WebArenaSettings:
 class DemosSettings:
     count: int = 200  # demonstrations of each benchmark
     task_sets: int = 1  # sets of training tasks to demonstrate from: 1 = the one in data/tasks, more = further ones, as of rl.task_sets
+    left_out: float = 0.0  # share of each benchmark's training templates (pages of MiniWoB++) that nothing is demonstrated of
     style: Literal["short", "cot", "bare"] = "short"  # how the experts think: in notes, in a paragraph and notes, or not (needs model.reply_style = "bare")
 
 
@@ -160,6 +161,13 @@ class EvaluationSettings:
 
 
 @dataclass(frozen=True)
+class RunSettings:
+    """What `wr1 run` and `wr1 demo` make, beside the base model and behaviour cloning."""
+    methods: tuple[str, ...] = ("r1",)  # of filtered_bc, awr, r1, r1_zero, r1_cot; at least one of the last three
+    seeds: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything a stage reads. Paths are relative to the repository (see `project_path`) unless absolute."""
 
@@ -179,6 +187,7 @@ class Settings:
     training: TrainingSettings = field(default_factory=TrainingSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    run: RunSettings = field(default_factory=RunSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     webarena: WebArenaSettings = field(default_factory=WebArenaSettings)
 

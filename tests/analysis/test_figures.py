@@ -133,6 +133,32 @@ def test_several_seeds_are_thin_lines_with_the_interval_of_their_mean(drawn, tmp
     assert reward.figure.legends[0].get_title().get_text() == ""
 
 
+def comparisons(folder, low, p_holm):
+    rows = [("pocket", "bc", "base", 0.1, -0.05, 0.25, 0.4), ("all", "bc", "base", 0.1, 0.02, 0.2, 0.3), ("all", "r1", "bc", 0.2, low, 0.3, p_holm)]
+    pd.DataFrame(rows, columns=["benchmark", "method", "reference", "difference", "low", "high", "p_holm"]).to_csv(folder / "comparisons.csv", index=False)
+    return folder / "comparisons.csv"
+
+
+@pytest.mark.parametrize("low, p_holm, title", [(0.1, 0.01, "Beyond chance over all tasks (95 % interval):\nR1 − BC: +20.0 points (+10.0 to +30.0)"), (0.1, 0.06, ""), (-0.01, 0.01, "")])
+def test_differences_are_shown_with_intervals_and_stated_only_where_these_and_the_test_support_it(drawn, tmp_path, low, p_holm, title):
+    (axes,) = drawn(figures.draw_comparisons, comparisons(tmp_path, low, p_holm))
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["R1 − BC, all tasks", "BC − Base, all tasks", "BC − Base, Pocket Arena"]  # from below
+    points = [container.lines[0] for container in axes.containers]
+    assert [float(one.get_xdata()[0]) for one in points] == pytest.approx([20, 10, 10])
+    assert [one.get_markerfacecolor() == "white" for one in points] == [low < 0, False, True]  # hollow where the interval has 0 in it
+    ends = [[float(x) for x in container.lines[2][0].get_segments()[0][:, 0]] for container in axes.containers]
+    assert ends == [pytest.approx([100 * low, 30]), pytest.approx([2, 20]), pytest.approx([-5, 25])]
+    assert (axes.figure.get_suptitle() or "") == title
+
+
+def test_lines_and_bars_are_told_apart_without_colours(drawn, curve, main):
+    (axes,) = drawn(figures.draw_reward_curve, curve)
+    assert len({one.get_linestyle() for one in axes.lines if not one.get_label().startswith("_")}) == 3
+    (axes,) = drawn(figures.draw_success_rates, main)
+    hatches = [bars[0].get_hatch() for bars in axes.containers if hasattr(bars, "patches")]
+    assert all(one != other for one, other in zip(hatches, hatches[1:]))  # neighbours
+
+
 def turn_limits(folder, gain_low):
     rows = [(place, method, limit, rate, rate - 0.05, rate + 0.05, rate - 0.2, gain_low, 0.4) for place in ("pocket", "all") for method in ("bc", "r1")
             for limit, rate in ((5, 0.2), (30, 0.4))]
@@ -147,7 +173,7 @@ def test_turn_limits_show_the_rates_and_state_a_gain_only_if_its_interval_suppor
     for axes in panels:
         assert [list(container.lines[0].get_ydata()) for container in axes.containers] == [pytest.approx([20, 40])] * 2
         assert [float(y) for y in axes.containers[0].lines[2][0].get_segments()[0][:, 1]] == pytest.approx([15, 25])
-    assert panels[0].figure.get_suptitle() == "More turns help R1: +20.0 points from 5 to 30 turns (95 % interval +10.0 to +40.0)"
+    assert panels[0].figure.get_suptitle() == "More turns help R1: +20.0 points from 5 to 30 turns\n(95 % interval +10.0 to +40.0)"
     assert drawn(figures.draw_turn_limits, turn_limits(tmp_path, 0.0))[0].figure.get_suptitle() == ""
 
 

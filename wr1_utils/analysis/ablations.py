@@ -43,7 +43,7 @@ ABLATIONS = {  # the first setting is the reference
     "compression": (Arm("compressed", "", _WARMED_UP), Arm("whole pages", "whole", _WARMED_UP)),
     "context": (Arm("exact", "", _WARMED_UP), Arm("flat", "flat", _WARMED_UP)),
 }
-_NOTEBOOKS = {  # what makes the weights of methods that `wr1 run` does not make: notebooks and a parameter
+_NOTEBOOKS = {  # what makes the weights of methods that `wr1 run` makes only where the profile's run.methods names them
     "bc_cot": ("01_tasks_and_demonstrations -p style cot", "02_bc_warmup -p style cot"),
     "r1_zero": ("03_rl_training -p variant r1_zero",),
     "r1_cot": ("03_rl_training -p variant r1_cot",),

@@ -1,26 +1,33 @@
 """Figures, each drawn from one CSV alone and saved as PDF and PNG beside it, in one style and in colours that colour-blind people tell apart.
 
 The colours are those of Okabe and Ito, "Color Universal Design" (2008). The same CSV gives the same bytes, and each figure names the CSV and
-its SHA-256, so that a figure older than its numbers is found out. `wr1 figures` redraws all of them.
+its SHA-256, so that a figure older than its numbers is found out. Hatches, dashes and markers tell apart in black and white what colours tell apart
+otherwise. A title states a finding only where the interval supports it. `wr1 figures` redraws all of them.
 """
 
 import hashlib
+import io
 from pathlib import Path
 
 import matplotlib
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from wr1_utils.analysis.tables import BENCHMARK_NAMES, METHOD_NAMES, METHODS, AnalysisError
 from wr1_utils.settings import ROOT
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
-METHOD_COLOURS = {"base": "#999999", "bc": "#E69F00", "r1": "#0072B2", "filtered_bc": "#F0E442", "awr": "#56B4E9", "r1_zero": "#009E73", "r1_cot": "#CC79A7", "bc_cot": "#D55E00"}
+METHOD_COLOURS = {"base": "#999999", "bc": "#E69F00", "r1": "#0072B2", "filtered_bc": "#000000", "awr": "#56B4E9", "r1_zero": "#009E73", "r1_cot": "#CC79A7", "bc_cot": "#D55E00"}
 BENCHMARK_COLOURS = {"all": "#000000", "pocket": "#0072B2", "arena": "#CC79A7", "miniwob": "#D55E00", "webarena-lite": "#009E73", "webarena": "#56B4E9"}
 STAGE_COLOURS = {"prompted": "#999999", "before RL": "#E69F00", "after RL": "#0072B2"}  # of ablations, in their order
 MEASURE_NAMES = {"reward": "reward, mean of a step", "trajectory_tokens": "tokens a trajectory", "turns": "turns a trajectory"}
-_MARKERS = ("o", "s", "^", "D", "v")  # apart in print, too
+_MARKERS = ("o", "s", "^", "D", "v")  # these three: apart in print, too
+_HATCHES = ("", "//", "", "..", "\\\\", "xx", "--", "oo")
+_DASHES = ("-", "--", "-.", ":")
+_HALO = [withStroke(linewidth=2.5, foreground="white")]  # an error bar is seen on any bar
 _STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": "#DDDDDD",
           "legend.frameon": False, "lines.linewidth": 2, "pdf.fonttype": 42, "savefig.dpi": 150, "figure.facecolor": "white"}
 
@@ -36,7 +43,8 @@ def draw_reward_curve(csv: str | Path) -> Path:
         for number, (place, rows) in enumerate(table.groupby("benchmark", sort=False)):
             colour = BENCHMARK_COLOURS.get(place, _COLOURS[number % len(_COLOURS)])
             axes.plot(rows["step"], 100 * rows["success_rate"], color=colour, alpha=0.3, linewidth=1)
-            axes.plot(rows["step"], 100 * rows["running_mean"], color=colour, label=BENCHMARK_NAMES.get(place, place), marker="." if len(rows) < 3 else None)
+            axes.plot(rows["step"], 100 * rows["running_mean"], color=colour, linestyle=_DASHES[number % len(_DASHES)], label=BENCHMARK_NAMES.get(place, place),
+                      marker="." if len(rows) < 3 else None)
         axes.set(xlabel="RL step", ylabel="success rate of rollouts, %", ylim=(-2, 102))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.legend(title="running mean", loc="best")
@@ -59,13 +67,40 @@ def draw_success_rates(csv: str | Path) -> Path:
             where = [place + (number - (len(methods) - 1) / 2) * width for place in range(len(places))]
             spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
             bars = axes.bar(where, 100 * rows["rate"], width * 0.9, yerr=spread, color=METHOD_COLOURS.get(method, _COLOURS[number % len(_COLOURS)]),
-                            label=METHOD_NAMES.get(method, method), error_kw={"ecolor": "#333333", "capsize": 3, "linewidth": 1})
-            axes.bar_label(bars, ["" if pd.isna(rate) else f"{100 * rate:.0f}" for rate in rows["rate"]], padding=2, fontsize=8)
+                            label=METHOD_NAMES.get(method, method), hatch=_HATCHES[number % len(_HATCHES)], edgecolor="#333333", linewidth=0.6,
+                            error_kw={"ecolor": "#000000", "capsize": 3, "linewidth": 1, "path_effects": _HALO})
+            axes.bar_label(bars, ["" if pd.isna(rate) else f"{100 * rate:.1f}" for rate in rows["rate"]], padding=2, fontsize=8 if len(methods) < 4 else 6)
         axes.set(ylabel="success rate on test tasks, %", ylim=(0, 110))
         axes.set_xticks(range(len(places)), [BENCHMARK_NAMES.get(place, place) for place in places])
         axes.grid(axis="x", visible=False)
         axes.legend(ncols=len(methods), loc="lower center", bbox_to_anchor=(0.5, 1.0))
         return _save(figure, csv, "success_rates")
+
+
+def draw_comparisons(csv: str | Path) -> Path:
+    """Differences between methods, task by task, with their 95 % bootstrap intervals, from `comparisons.csv`; filled where the interval excludes 0.
+
+    The title says which method stands above (or below) which only if, over all tasks, the interval lies on one side of 0 and so does the exact
+    test after Holm's correction (p below 0.05).
+    """
+    table = _read(csv, "benchmark", "method", "reference", "difference", "low", "high", "p_holm").iloc[::-1].reset_index(drop=True)
+    pairs = list(dict.fromkeys(zip(table["method"][::-1], table["reference"][::-1])))
+    with matplotlib.rc_context(_STYLE):
+        figure, axes = _canvas(6.4, 1.2 + 0.38 * len(table))
+        axes.axvline(0, color="#000000", linewidth=1)
+        for place, row in enumerate(table.itertuples()):
+            number, beyond = pairs.index((row.method, row.reference)), row.low > 0 or row.high < 0
+            colour = METHOD_COLOURS.get(row.method, _COLOURS[number % len(_COLOURS)])
+            axes.errorbar([100 * row.difference], [place], xerr=[[100 * (row.difference - row.low)], [100 * (row.high - row.difference)]], color=colour, capsize=3, elinewidth=1.5,
+                          marker=_MARKERS[number % len(_MARKERS)], markersize=6, markerfacecolor=colour if beyond else "white")
+        axes.set_yticks(range(len(table)), [f"{_difference(row)}, {BENCHMARK_NAMES.get(row.benchmark, row.benchmark)}" for row in table.itertuples()])
+        axes.set(xlabel="difference of success rates on test tasks, points", ylim=(-0.6, len(table) - 0.4))
+        axes.grid(axis="y", visible=False)
+        found = [f"{_difference(row)}: {100 * row.difference:+.1f} points ({100 * row.low:+.1f} to {100 * row.high:+.1f})" for row in table.iloc[::-1].itertuples()
+                 if row.benchmark == "all" and row.p_holm < 0.05 and (row.low > 0 or row.high < 0)]
+        if found:
+            figure.suptitle("\n".join(["Beyond chance over all tasks (95 % interval):", *found]), fontsize=9)
+        return _save(figure, csv, "comparisons")
 
 
 def draw_training_dynamics(csv: str | Path) -> Path:
@@ -124,7 +159,7 @@ def draw_turn_limits(csv: str | Path) -> Path:
         panels[0].set(ylabel="success rate on test tasks, %", ylim=(0, 100))
         last = table[(table["benchmark"] == places[-1]) & (table["method"] == methods[-1])].iloc[-1]
         if last["gain_low"] > 0:
-            figure.suptitle(f"More turns help {METHOD_NAMES.get(last['method'], last['method'])}: {100 * last['gain']:+.1f} points from {table['limit'].min()} to {last['limit']} turns "
+            figure.suptitle(f"More turns help {METHOD_NAMES.get(last['method'], last['method'])}: {100 * last['gain']:+.1f} points from {table['limit'].min()} to {last['limit']} turns\n"
                             f"(95 % interval {100 * last['gain_low']:+.1f} to {100 * last['gain_high']:+.1f})", fontsize=9)
         figure.legend(*panels[0].get_legend_handles_labels(), ncols=len(methods), loc="outside lower center")
         return _save(figure, csv, "turn_limits")
@@ -202,6 +237,7 @@ def draw_loss(csv: str | Path) -> Path:
 
 FIGURES = (  # below results/: the CSVs, and what draws them
     ("*/main.csv", draw_success_rates),
+    ("*/comparisons.csv", draw_comparisons),
     ("*/turn_limits.csv", draw_turn_limits),
     ("*/ablation_*.csv", draw_ablation),
     ("*/demonstrations_curve.csv", draw_demonstrations_curve),
@@ -212,16 +248,47 @@ FIGURES = (  # below results/: the CSVs, and what draws them
 )
 
 
+def find_figures(results: str | Path = ROOT / "results") -> list[tuple[Path, object]]:
+    """(CSV, the function that draws it) of every figure in `results`, in order, but for runs set aside (`*.old`)."""
+    return [(csv, draw) for pattern, draw in FIGURES for csv in sorted(Path(results).glob(pattern)) if not csv.parent.name.endswith(".old")]
+
+
 def draw_all(results: str | Path = ROOT / "results") -> list[Path]:
-    """Draw every figure again from the CSVs in `results`, but for runs set aside (`*.old`); returns the paths of the PNGs, in order.
+    """Draw every figure again from the CSVs in `results`; returns the paths of the PNGs, in order.
 
     Raises AnalysisError if there is nothing to draw from, or a CSV cannot be drawn.
     """
-    results = Path(results)
-    found = [(csv, draw) for pattern, draw in FIGURES for csv in sorted(results.glob(pattern)) if not csv.parent.name.endswith(".old")]
+    found = find_figures(results)
     if not found:
         raise AnalysisError(f"{results}: there is no CSV of a figure; ./wr1 demo makes some.")
     return [draw(csv) for csv, draw in found]
+
+
+_gathered: list[Figure] | None = None  # while it is a list, `_save` adds to it and writes no file
+
+
+def gather_figures(found: list[tuple[Path, object]], pdf: str | Path, root: str | Path) -> dict[str, bytes]:
+    """Draw these (see `find_figures`) as the pages of one PDF, each above the path of its CSV below `root`; no file beside a CSV is touched.
+
+    Returns for each figure, by the path beside its CSV that it has as a file, without suffix and below `root`, its PNG. Raises AnalysisError if a CSV cannot be drawn.
+    """
+    global _gathered
+    pngs = {}
+    with PdfPages(pdf, metadata={"CreationDate": None, "Producer": None, "Creator": None, "Title": "WR1: figures"}) as pages:
+        for csv, draw in found:
+            _gathered = []
+            try:
+                name = draw(csv).relative_to(root).with_suffix("").as_posix()
+                (figure,) = _gathered
+            finally:
+                _gathered = None
+            image = io.BytesIO()
+            with matplotlib.rc_context(_STYLE):
+                figure.savefig(image, metadata={"Software": None})
+                figure.text(0, -0.02, csv.relative_to(root).as_posix(), fontsize=7, color="#555555", va="top")
+                pages.savefig(figure, bbox_inches="tight")
+            pngs[name] = image.getvalue()
+    return pngs
 
 
 def _read(csv: str | Path, *columns: str) -> pd.DataFrame:
@@ -247,11 +314,21 @@ def _canvas(width: float, height: float, rows: int = 0, columns: int = 0):
 
 
 def _save(figure: Figure, csv: str | Path, name: str) -> Path:
-    """Write `<name>.pdf` and `<name>.png` beside the CSV, without dates or versions in them, but with the CSV's name and hash; returns the PNG's path."""
+    """Write `<name>.pdf` and `<name>.png` beside the CSV, without dates or versions in them, but with the CSV's name and hash; returns the PNG's path.
+
+    Within `gather_figures` nothing is written.
+    """
+    if _gathered is not None:
+        _gathered.append(figure)
+        return Path(csv).with_name(f"{name}.png")
     stem, source = Path(csv).with_name(name), _stamp(Path(csv))
     figure.savefig(stem.with_suffix(".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None, "Subject": source})
     figure.savefig(stem.with_suffix(".png"), metadata={"Software": None, "Source": source})
     return stem.with_suffix(".png")
+
+
+def _difference(row) -> str:
+    return " − ".join(METHOD_NAMES.get(one, one) for one in (row.method, row.reference))
 
 
 def _stamp(csv: Path) -> str:

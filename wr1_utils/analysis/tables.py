@@ -174,8 +174,11 @@ def make_reward_curve(run: Run) -> Path:
     return path
 
 
-def compact_table(folder: str | Path) -> str:
-    """What `wr1 demo` prints, as Markdown, from `main.csv` and `comparisons.csv` of the folder alone: each method in each place."""
+def compact_frames(folder: str | Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(rates, differences) in short, from `main.csv` and `comparisons.csv` of the folder alone: each method in each place, numbers as they are printed.
+
+    Raises AnalysisError if one of them is missing.
+    """
     main, comparisons = (read_table(Path(folder) / name) for name in ("main.csv", "comparisons.csv"))
     main = main[(main["split"] == "test") & (main["site"] == "all")]
     seeds_shown = {key: "pooled" if "pooled" in set(part["seed"]) else part["seed"].iloc[0] for key, part in main.groupby(["benchmark", "method"])}
@@ -184,10 +187,14 @@ def compact_table(folder: str | Path) -> str:
              for row in main.itertuples() if row.seed == seeds_shown[row.benchmark, row.method]]
     differences = [[BENCHMARK_NAMES.get(row.benchmark, row.benchmark), " − ".join(METHOD_NAMES.get(one, one) for one in (row.method, row.reference)), row.tasks,
                     f"{100 * row.difference:+.1f}", _interval(row.low, row.high, "+.1f")] for row in comparisons.itertuples()]
-    form = {"tablefmt": "pipe", "disable_numparse": True}
-    return "\n\n".join([
-        tabulate(rates, ["place", "method", "successes", "tasks", "errors", "success rate, %", "95 % Wilson interval"], colalign=["left"] * 2 + ["right"] * 5, **form),
-        tabulate(differences, ["place", "difference", "paired tasks", "points", "95 % bootstrap interval"], colalign=["left"] * 2 + ["right"] * 3, **form)])
+    return (pd.DataFrame(rates, columns=["place", "method", "successes", "tasks", "errors", "success rate, %", "95 % Wilson interval"]),
+            pd.DataFrame(differences, columns=["place", "difference", "paired tasks", "points", "95 % bootstrap interval"]))
+
+
+def compact_table(folder: str | Path) -> str:
+    """What `wr1 demo` prints, as Markdown: the two of `compact_frames`."""
+    form = {"tablefmt": "pipe", "disable_numparse": True, "showindex": False, "headers": "keys"}
+    return "\n\n".join(tabulate(frame, colalign=["left"] * 2 + ["right"] * (frame.shape[1] - 2), **form) for frame in compact_frames(folder))
 
 
 def update_readme(readme: str | Path = ROOT / "README.md", results: str | Path = ROOT / "results") -> str:

@@ -55,6 +55,11 @@ def write_view(run: str | Path, limit: int = 0) -> View:
     return View(path, len(shown), left_out)
 
 
+def data_uri(content: bytes, kind: str) -> str:
+    """A file's bytes as an address that needs no file; `kind`: its media type, such as image/png."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
 def _find(run: str | Path) -> tuple[Path, list[Path]]:
     """The folder that the page goes to, and the trajectory files in their order."""
     tried = [Path(run), ROOT / run, ROOT / "results" / run]
@@ -122,7 +127,7 @@ def _fit(entries: list[tuple[dict, list[Path | None]]], limit: int) -> tuple[lis
                 left += 1
                 turn["no_image"] = "The screenshot was left out: the page would have become too large."
                 continue
-            turn["image"] = "data:image/jpeg;base64," + base64.b64encode(picture.read_bytes()).decode()
+            turn["image"] = data_uri(picture.read_bytes(), "image/jpeg")
     notes = []
     if len(shown) < len(entries):
         why = f"--limit {limit}" if limit and len(shown) == limit else f"the page would be above {MOST_BYTES // 1_000_000} MB"
