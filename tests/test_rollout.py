@@ -17,6 +17,7 @@ from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.async_api import Error as PlaywrightError
 
 import wr1_utils.rollout as rollout_module
@@ -26,6 +27,7 @@ from wr1_utils.agent.prompt import reply_ids
 from wr1_utils.rollout import Rollout, _Batcher, reply_seed
 from wr1_utils.settings import load_settings
 from wr1_utils.tasks.miniwob import PAGES, MiniWob, make_tasks
+from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
 from wr1_utils.web.episode import InfrastructureError
 
 
@@ -124,6 +126,23 @@ def test_an_infrastructure_fault_is_tried_again_and_never_scored(rollout, tokeni
     trajectories = rollout.demonstrate(make_tasks("train", 2, ["click-test-2"]), tokenizer)
     assert [(t.status, t.reward) for t in trajectories] == [("success", 1.0), ("infrastructure", None)]
     assert "went away" in trajectories[1].error and len(tries) == 2
+
+
+def test_without_compression_every_page_stays_and_what_was_recorded_is_recomputed(settings, rollout, tiny_model, monkeypatch):
+    """Each context begins with the whole turn before; recorded and recomputed log-probs agree, in a tree row and in a row a turn."""
+    monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, episode=dataclasses.replace(settings.episode, compress=False, reply_tokens=16)))
+    policy = HFPolicy(*load_model(tiny_model), "tiny")
+    trajectories = rollout.run(make_tasks("train", 1, ["enter-text", "focus-text-2"]), policy, seed=5)
+    for trajectory in trajectories:
+        for before, after in itertools.pairwise(trajectory.turns):
+            assert after.context_ids[: len(before.context_ids) + len(before.reply_ids)] == before.context_ids + before.reply_ids
+            assert before.observation in policy.tokenizer.decode(after.context_ids)
+    assert [len(t.turns) for t in trajectories] == [3, 3]
+    policy.model.set_attn_implementation(TREE_ATTENTION)
+    for share in (True, False):
+        row = build_row(sequences(trajectories), share)
+        with torch.no_grad():
+            assert (forward_logprobs(policy.model, row)[0] - row.logprobs).abs().max() < 1e-3
 
 
 def test_a_real_policy_is_recorded_as_the_engine_produced_it(rollout, tiny_model):

@@ -216,6 +216,7 @@ class Rollout:
                     episode.intent,
                     [turn.reply_ids for turn in trajectory.turns],
                     observation.text,
+                    None if limits.compress else [turn.observation for turn in trajectory.turns],
                 )
                 room = min(reply_limit(self.settings), limits.context_tokens - len(context))
                 if room < MIN_REPLY_TOKENS:

@@ -23,8 +23,9 @@ from typing import Callable, Literal
 from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, near_miss, project_path, reply_style, to_dict, to_toml, type_error
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
-_PLACES = ("results", "checkpoints", "browser", "sites", "webarena", "run")  # of the last, `records` counts where its tasks are taken
-_LATER = {"demos": ("bc", "offline", "rl", "evaluation"), "bc": ("offline", "rl", "evaluation"), "rl": ("offline", "evaluation"), "offline": ("evaluation",)}
+_PLACES = ("results", "checkpoints", "browser", "sites", "webarena", "run")  # of the last but one, `records` counts where its tasks are taken
+_LATER = {"demos": ("bc", "offline", "rl", "training", "evaluation"), "bc": ("offline", "rl", "training", "evaluation"), "rl": ("offline", "evaluation"),
+          "offline": ("training", "evaluation")}
 _FOR_PEOPLE = ("rollout.screenshots",)  # nor on these; a run that is done is not made again for them
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
 

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 
 from wr1_utils.agent.hf_engine import load_model, model_folder
 from wr1_utils.agent.policy import ModelError, Request
+from wr1_utils.agent.prompt import context_ids
 from wr1_utils.rollout import reply_seed
 from wr1_utils.runs import open_run
 from wr1_utils.settings import ROOT, SettingsError, load_settings, with_style
@@ -182,6 +183,36 @@ def test_a_batch_cut_into_pieces_gives_the_same_gradient(settings, game, monkeyp
     assert len(counts[0]) == len(counts[1]) == 1 and all(len(plan) > 16 for plan in counts[2:]) and len(counts) == 4  # of the reference, of the policy
     assert gradients[0].norm() > 0
     assert (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4
+
+
+class TwoPages(GuessingGame):
+    """Two turns, each with a page of its own, in contexts as a rollout makes them; reward 1 for an even first token of the second reply."""
+
+    def run(self, tasks, policy, *, group, temperature, seed, run, beside):
+        jobs = [(task, member, []) for task in tasks for member in range(group)]
+        for number, page in enumerate(("[1] link Mugs", "[4] button Buy")):
+            requests = [Request(context_ids(policy.tokenizer, "Act on the page.", task.intent, [t.reply_ids for t in turns], f"{page} {task.task_id}"), 6, temperature,
+                                reply_seed(seed, task.task_id, member, number)) for task, member, turns in jobs]
+            for (_, _, turns), request, reply in zip(jobs, requests, policy.generate(requests)):
+                turns.append(Turn("", "", "", request.context_ids, reply.ids, reply.logprobs, reply.text, "", "", 0.0, 0.0))
+        reward = lambda turns: float(turns[-1].reply_ids[0] % 2 == 0)  # noqa: E731
+        return [Trajectory("r", task.task_id, "pocket", "shopping", "guess", "train", task.intent, i // group, member, 0, "p", "success" if reward(turns) else "failure",
+                           reward(turns), None, "", 0.0, turns) for i, (task, member, turns) in enumerate(jobs)]
+
+
+def test_flat_training_shows_its_mismatch_and_its_ratio_does_not_see_it(settings, game, monkeypatch):
+    """The authors' rows: recomputed log-probs are others than recorded, but the ratio, taken on the flat contexts, starts at 1."""
+    monkeypatch.setattr(rl, "Rollout", TwoPages)
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, steps=1, minibatches=1))
+    metrics = {}
+    for context in ("exact", "flat"):
+        run = rl.train_rl(dataclasses.replace(settings, profile=context, training=dataclasses.replace(settings.training, context=context)), "r1_zero")
+        metrics[context] = run.metrics().iloc[0]
+    assert metrics["exact"]["mismatch"] < 1e-5 and metrics["flat"]["mismatch"] > 1e-3
+    assert metrics["flat"]["clip_fraction"] == metrics["exact"]["clip_fraction"] == 0 and metrics["flat"]["refused"] == 0
+    assert metrics["flat"]["loss"] == pytest.approx(metrics["exact"]["loss"], abs=1e-5)  # both −ΣwA at ratio 1
+    with pytest.raises(SettingsError, match="episode.compress = false"):
+        rl.train_rl(dataclasses.replace(settings, training=dataclasses.replace(settings.training, context="flat"), episode=dataclasses.replace(settings.episode, compress=False)), "r1_zero")
 
 
 def test_flat_groups_move_nothing(settings, game, monkeypatch):

@@ -42,7 +42,7 @@ def test_metrics_by_hand():
         time.sleep(0.05)
     row = build_row([Sequence([1, 2], [3, 4], [-1.0, -1.0], 0, 0)])
     logp = torch.tensor([-1.0, -1.0 + math.log(1.5)])  # ratios 1 and 1.5
-    batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]))
+    batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]), row.logprobs)
     tally.add(batch, logp, torch.tensor([0.2, 0.4]), loss=-0.7, clip=0.2)
     tally.compare(row, logp)
     metrics = tally.metrics(seconds_update=2.0)

@@ -3,7 +3,8 @@
 One RL step: `tasks_per_step` tasks are drawn, `group_size` trajectories of each are rolled out with the current policy,
 advantages are taken within each group, and the policy makes `minibatches` optimizer steps on the trajectories of groups
 that are not flat. Every turn is trained on exactly the token ids and the context it was sampled with, against the
-log-probs recorded when it was sampled (training/packing.py). The reference policy is the frozen start of RL.
+log-probs recorded when it was sampled (training/packing.py; `training.context = "flat"` trains as the authors' code does, for an
+ablation: training/flat.py). The reference policy is the frozen start of RL.
 
 TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
@@ -47,9 +48,10 @@ from wr1_utils.tasks import train_tasks
 from wr1_utils.tasks.task import Task
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
+from wr1_utils.training.flat import flat_sequences
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
 from wr1_utils.training.tally import Batch, Tally, deal
-from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, build_row, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, Sequence, TreeRow, build_row, sequences
 from wr1_utils.training.pieces import Loss, evaluate, logits_weight
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
@@ -68,6 +70,10 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
     if variant not in VARIANTS:
         raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
     settings = method_settings(settings, variant)
+    if settings.training.context == "flat" and not settings.episode.compress:
+        raise SettingsError('training.context = "flat" trains with earlier pages left out, which they are not with episode.compress = false; change one of the two.')
+    if settings.training.context == "flat" and settings.rl.overlap:
+        raise SettingsError('training.context = "flat" takes the policy that sampled to be the one in training, which it is not with rl.overlap; change one of the two.')
     start = model_folder(settings, VARIANTS[variant])
     tasks = train_tasks(settings, settings.rl.task_sets)
     if len(tasks) < settings.rl.tasks_per_step:
@@ -226,21 +232,26 @@ class MGRPOTrainer(GRPOTrainer):
     def _trainable(self, trajectory: Trajectory) -> bool:
         """True if every turn can be trained exactly; otherwise the trajectory is refused, and why is printed."""
         try:
-            return bool(sequences([trajectory]))
+            return bool(self._sequences([trajectory]))
         except PackingError as fault:
             print(f"not trained on: {fault}")
             self.refused += 1
             return False
+
+    def _sequences(self, trajectories: list[Trajectory]) -> list[Sequence]:
+        if self.settings.training.context == "flat":
+            return flat_sequences(trajectories, self.processing_class, self.settings.model.system_prompt)
+        return sequences(trajectories)
 
     def _batch(self, part: list[tuple[Trajectory, float]]) -> Batch | None:
         """One minibatch as a packed row with everything the loss needs; None for an empty one."""
         if not part:
             return None
         trajectories, advantages = zip(*part)
-        row = build_row(sequences(list(trajectories)), share=self.settings.rl.rows == "tree").to(self.accelerator.device)
+        row = build_row(self._sequences(list(trajectories)), share=self.settings.rl.rows == "tree").to(self.accelerator.device)
         weights = token_weights(row.trajectory, row.turn, len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit)
         table = torch.tensor(advantages, device=self.accelerator.device)
-        return Batch(row, table[row.trajectory], weights, self._reference(row))
+        return Batch(row, table[row.trajectory], weights, self._reference(row), self._old(row))
 
     def _evaluate(self, model, row: TreeRow, loss: Loss | None = None, **timed) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Log-probs and entropies of a row's trained tokens and the loss, whose gradient is added up (training/pieces.py)."""
@@ -253,6 +264,10 @@ class MGRPOTrainer(GRPOTrainer):
             return None
         with self.tally.timed("reference"):
             return self._evaluate(self.ref_model, row)[0]
+
+    def _old(self, row: TreeRow) -> torch.Tensor:
+        """(M,) log-probs of the policy that sampled: as it recorded them, but those at flat contexts were never recorded, and no step was made yet."""
+        return self._evaluate(self.model, row)[0] if self.settings.training.context == "flat" else row.logprobs
 
     # ---- update ----------------------------------------------------------------------------------------------------
 
@@ -270,8 +285,8 @@ class MGRPOTrainer(GRPOTrainer):
 
         def loss(chosen: torch.Tensor, logp: torch.Tensor) -> torch.Tensor:
             reference = None if batch.ref_logp is None else batch.ref_logp[chosen]
-            recorded, advantages, weights = batch.row.logprobs[chosen], batch.advantages[chosen], batch.weights[chosen]
-            return m_grpo_loss(logp, recorded, advantages, weights, rl.clip, rl.beta, reference)
+            old, advantages, weights = batch.old_logp[chosen], batch.advantages[chosen], batch.weights[chosen]
+            return m_grpo_loss(logp, old, advantages, weights, rl.clip, rl.beta, reference)
 
         logp, entropy, total = self._evaluate(model, batch.row, loss, timed=self.tally.timed)
         self.tally.add(batch, logp, entropy, total.item(), rl.clip)

@@ -17,12 +17,13 @@ from wr1_utils.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class Batch:
-    """One packed row of M trained tokens with what the loss needs; advantages, weights and ref_logp are (M,)."""
+    """One packed row of M trained tokens with what the loss needs; advantages, weights, ref_logp and old_logp are (M,)."""
 
     row: TreeRow
     advantages: torch.Tensor
     weights: torch.Tensor
     ref_logp: torch.Tensor | None
+    old_logp: torch.Tensor  # what the ratio is taken against
 
 
 def deal(groups: list[list], parts: int, seed: int) -> list[list]:
@@ -55,8 +56,7 @@ class Tally:
 
     def add(self, batch: Batch, logp: torch.Tensor, entropy: torch.Tensor, loss: float, clip: float) -> None:
         """Takes in one row's update: logp and entropy are (M,)."""
-        recorded = batch.row.logprobs
-        ratio = torch.exp(logp - recorded)
+        ratio = torch.exp(logp - batch.old_logp)
         clipped = torch.where(batch.advantages > 0, ratio > 1 + clip, ratio < 1 - clip)
         new = {"loss": loss, "tokens": len(logp), "row_tokens": batch.row.input_ids.numel(), "entropy": entropy.sum().item(), "clipped": clipped.sum().item()}
         if batch.ref_logp is not None:
