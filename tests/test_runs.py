@@ -169,6 +169,15 @@ def test_notebook_settings_takes_seed_results_and_overrides(tmp_path):
     assert notebook_settings({"profile": "smoke", "results": ""}, profile=str, results=str).results == "results"
 
 
+def test_a_benchmark_of_a_notebook_has_results_of_its_own_and_the_profiles_weights():
+    given = {"profile": "smoke", "benchmark": "arena", "samples": 4, "split": "train"}
+    settings = notebook_settings(given, profile=str, benchmark=str, samples=int, split=("test", "train"))
+    assert (settings.profile, settings.evaluation.weights, settings.tasks.benchmarks) == ("smoke-on-arena", "smoke", ("arena",))
+    assert (settings.evaluation.samples, settings.evaluation.split) == (4, "train")
+    same = notebook_settings(given | {"benchmark": ""}, profile=str, benchmark=str)
+    assert same == load_settings("smoke")
+
+
 def test_importing_the_package_is_light():
     import subprocess
 

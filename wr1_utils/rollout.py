@@ -7,7 +7,7 @@ jobs, and each reply's draw is seeded by task, member and turn, so the order of 
 Deviations from the paper
 - An episode cut by the turn or token limit is a failure with its actions kept; the authors' code scores it as the answer
   "N/A", which can earn reward 1.
-- A fault of the infrastructure (browser, site) is tried again and then gets no reward at all.
+- A fault of the infrastructure (browser, site, endpoint) is tried again and then gets no reward at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from wr1_utils.agent.experts import ExpertError
 from wr1_utils.agent.policy import Policy, Reply, Request
-from wr1_utils.agent.prompt import context_ids, reply_ids
+from wr1_utils.agent.prompt import context_ids, messages, reply_ids
 from wr1_utils.settings import Settings, reply_limit
 from wr1_utils.tasks import benchmark_expert, open_place
 from wr1_utils.tasks.task import Task
@@ -33,6 +33,7 @@ from wr1_utils.trajectory import Trajectory, Turn
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode, InfrastructureError
 from wr1_utils.web.loop import run as run_async
+from wr1_utils.web.observation import quarter_tokens
 from wr1_utils.web.picture import Picture
 
 POLICY_S = 1800.0  # limit of one batch of replies
@@ -106,9 +107,9 @@ class Rollout:
         batcher = _Batcher(policy, self.settings.rollout.batch_size)
 
         def writer(job: _Job) -> _Writer:
-            async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
+            async def write(observation, intent: str, chat: list[dict], context: list[int], room: int, turn: int) -> Reply:
                 return await batcher.reply(
-                    Request(context, room, temperature, reply_seed(job.seed, job.task.task_id, job.member, turn))
+                    Request(context, room, temperature, reply_seed(job.seed, job.task.task_id, job.member, turn), chat)
                 )
 
             return write
@@ -136,7 +137,7 @@ class Rollout:
         def writer(job: _Job) -> _Writer:
             memory: dict = {}
 
-            async def write(observation, intent: str, context: list[int], room: int, turn: int) -> Reply:
+            async def write(observation, intent: str, chat: list[dict], context: list[int], room: int, turn: int) -> Reply:
                 if turn == 0:
                     memory.clear()  # an episode tried again begins anew
                 text = script(job.task, intent, observation, memory)
@@ -210,20 +211,17 @@ class Rollout:
             trajectory.intent = episode.intent
             while not status:
                 number = len(trajectory.turns)
-                context = context_ids(
-                    tokenizer,
-                    self.settings.model.system_prompt,
-                    episode.intent,
-                    [turn.reply_ids for turn in trajectory.turns],
-                    observation.text,
-                    None if limits.compress else [turn.observation for turn in trajectory.turns],
-                )
-                room = min(reply_limit(self.settings), limits.context_tokens - len(context))
+                system_prompt, turns = self.settings.model.system_prompt, trajectory.turns
+                earlier = None if limits.compress else [turn.observation for turn in turns]
+                chat = messages(system_prompt, episode.intent, [turn.reply for turn in turns], observation.text, earlier)
+                context = context_ids(tokenizer, system_prompt, episode.intent, [turn.reply_ids for turn in turns], observation.text, earlier) if tokenizer is not None else []
+                length = len(context) if tokenizer is not None else round(sum(quarter_tokens(message["content"]) for message in chat))
+                room = min(reply_limit(self.settings), limits.context_tokens - length)
                 if room < MIN_REPLY_TOKENS:
                     status = "token_limit"
                     break
                 started = time.monotonic()
-                reply = await write(observation, episode.intent, context, room, number)
+                reply = await write(observation, episode.intent, chat, context, room, number)
                 seconds_model = time.monotonic() - started
                 if pictures is not None:
                     pictures.append(await _picture(episode, reply.text))
@@ -233,7 +231,7 @@ class Rollout:
                         url=observation.url, title=observation.title, observation=observation.text,
                         context_ids=context, reply_ids=reply.ids, logprobs=reply.logprobs, reply=reply.text,
                         action="" if result.action is None else str(result.action), error=result.error or "",
-                        seconds_model=seconds_model, seconds_browser=result.seconds,
+                        seconds_model=seconds_model, seconds_browser=result.seconds, context_tokens=reply.context_tokens, reply_tokens=reply.tokens,
                     )  # fmt: skip
                 )
                 if result.done:

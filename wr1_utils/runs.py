@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Literal
 
@@ -24,8 +24,9 @@ from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, nea
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
 _PLACES = ("results", "checkpoints", "browser", "sites", "webarena", "run")  # of the last but one, `records` counts where its tasks are taken
-_LATER = {"demos": ("bc", "offline", "rl", "training", "evaluation"), "bc": ("offline", "rl", "training", "evaluation"), "rl": ("offline", "evaluation"),
-          "offline": ("training", "evaluation")}
+_EVALUATED = ("evaluation", "endpoint")
+_LATER = {"demos": ("bc", "offline", "rl", "training", *_EVALUATED), "bc": ("offline", "rl", "training", *_EVALUATED), "rl": ("offline", *_EVALUATED),
+          "offline": ("training", *_EVALUATED), "rollouts": ("training", *_EVALUATED)}
 _FOR_PEOPLE = ("rollout.screenshots",)  # nor on these; a run that is done is not made again for them
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
 
@@ -173,16 +174,24 @@ def notebook_settings(given: dict, **specs) -> Settings:
     """The first library call of a notebook: `settings = wr1.notebook_settings(globals(), profile=str, seed=int, variant=("r1", "r1_zero"))`.
 
     Checks the parameters (see `check_parameters`) and loads the profile. Parameters named like a setting of the tree's top (`seed`,
-    `results`, `checkpoints`) replace it, `style` sets `demos.style` and the `model.reply_style` that reads it; a parameter `overrides`, a dict of dotted names, replaces any. None and "" keep the profile's value.
+    `results`, `checkpoints`) replace it, `samples` and `split` set those of `evaluation`, `style` sets `demos.style` and the `model.reply_style` that reads it; a parameter
+    `overrides`, a dict of dotted names, replaces any. None and "" keep the profile's value. With a `benchmark`, the tasks are that one's alone, played by the profile's
+    weights, with results in a folder of their own, `<profile>-on-<benchmark>`.
     """
     check_parameters(given, **specs)
     overrides = dict(given.get("overrides") or {}) if "overrides" in specs else {}
-    for name in ("seed", "results", "checkpoints"):
-        if name in specs and given[name] not in (None, ""):
-            overrides[name] = given[name]
+    names = {"seed": "seed", "results": "results", "checkpoints": "checkpoints", "samples": "evaluation.samples", "split": "evaluation.split"}
+    overrides |= {setting: given[name] for name, setting in names.items() if name in specs and given[name] not in (None, "")}
     if "style" in specs and given["style"]:
         overrides |= {"demos.style": given["style"], "model.reply_style": reply_style(given["style"])}
-    return load_settings(given["profile"] if "profile" in specs else "laptop", **overrides)
+    benchmark = given["benchmark"] if "benchmark" in specs else ""
+    if benchmark:
+        overrides["tasks.benchmarks"] = [benchmark]
+    settings = load_settings(given["profile"] if "profile" in specs else "laptop", **overrides)
+    if not benchmark:
+        return settings
+    weights = settings.evaluation.weights or settings.profile
+    return replace(settings, profile=f"{settings.profile}-on-{benchmark}", evaluation=replace(settings.evaluation, weights=weights))
 
 
 def check_parameters(given: dict, **specs) -> None:

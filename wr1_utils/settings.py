@@ -79,6 +79,16 @@ class JudgeSettings:
 
 
 @dataclass(frozen=True)
+class EndpointSettings:
+    """Of a policy behind an OpenAI-compatible endpoint (agent/api_engine.py), for evaluation alone: its replies cannot be trained on."""
+
+    base_url: str = ""  # such as http://127.0.0.1:8000/v1; "" = none
+    model: str = ""
+    key_variable: str = "OPENAI_API_KEY"  # the environment variable that holds the endpoint's key
+    timeout_s: float = 120.0  # limit of one try of a reply, in seconds
+
+
+@dataclass(frozen=True)
 class WebArenaSettings:
     """Of the benchmarks webarena-lite and webarena. An address that is "" is taken from the environment: SHOPPING, SHOPPING_ADMIN, …"""
 
@@ -158,7 +168,10 @@ class RolloutSettings:
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    greedy: bool = True
+    greedy: bool = True  # the likeliest reply at every turn; false: sampled at rl.temperature
+    samples: int = 1  # rollouts of each task, for pass@k; above 1 they are sampled, whatever `greedy` says
+    split: Literal["test", "seen_template", "unseen_template", "train"] = "test"  # which tasks: "test" is both kinds of templates
+    weights: str = ""  # the profile whose trained weights play; "" = this one
 
 
 @dataclass(frozen=True)
@@ -190,6 +203,7 @@ class Settings:
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     run: RunSettings = field(default_factory=RunSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     webarena: WebArenaSettings = field(default_factory=WebArenaSettings)
 
 

@@ -30,7 +30,8 @@ class Turn:
     `context_ids` are the token ids the policy read, `reply_ids` those it wrote, `logprobs` one log-probability
     (nats, at the sampling temperature) per reply token, empty for demonstrations. `screenshot` is a picture of the page
     that was acted on, a path relative to the trajectory file's folder ("" = none), `box` where in it the element acted
-    on stands: x, y, width, height in its pixels (None: no element, or no picture).
+    on stands: x, y, width, height in its pixels (None: no element, or no picture). A turn of a policy behind an endpoint has
+    no ids and no log-probs and cannot be trained on; `context_tokens` and `reply_tokens` say how many there were (0 = unknown).
     """
 
     url: str
@@ -46,6 +47,8 @@ class Turn:
     seconds_browser: float
     screenshot: str = ""
     box: list[float] | None = None
+    context_tokens: int = 0
+    reply_tokens: int = 0
 
 
 @dataclass
@@ -81,7 +84,12 @@ class Trajectory:
 
     @property
     def reply_tokens(self) -> int:
-        return sum(len(turn.reply_ids) for turn in self.turns)
+        return sum(len(turn.reply_ids) or turn.reply_tokens for turn in self.turns)
+
+    @property
+    def context_tokens(self) -> int:
+        """What the policy read in all turns together, the same text in several turns counted each time."""
+        return sum(len(turn.context_ids) or turn.context_tokens for turn in self.turns)
 
     def check(self) -> None:
         """Raises TrajectoryError if a field contradicts another."""
@@ -105,6 +113,7 @@ _TURN = pa.struct(
         ("reply", pa.string()), ("action", pa.string()), ("error", pa.string()),
         ("seconds_model", pa.float64()), ("seconds_browser", pa.float64()),
         ("screenshot", pa.string()), ("box", pa.list_(pa.float64())),
+        ("context_tokens", pa.int64()), ("reply_tokens", pa.int64()),
     ]
 )  # fmt: skip
 SCHEMA = pa.schema(

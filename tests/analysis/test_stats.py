@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from wr1_utils.analysis.stats import clustered_rate, holm, mcnemar, paired_difference, paired_p, pilot, power, power_table, tasks_needed, wilson
+from wr1_utils.analysis.stats import clustered_rate, holm, mcnemar, paired_difference, paired_p, pass_at_k, pilot, power, power_table, tasks_needed, wilson
 
 
 @pytest.mark.parametrize(
@@ -222,3 +222,28 @@ def test_power_refuses_what_cannot_be():
         power(100, 0.1, 0.2, seed_share=2)
     with pytest.raises(ValueError, match="of one shape"):
         pilot(np.zeros((2, 1)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("samples, successes, k, expected", [
+    (4, 1, 2, 1 / 2),  # of the 6 pairs of 4 samples, 3 hold the one success
+    (5, 2, 2, 7 / 10),  # 3 of the 10 pairs hold none of the two
+    (10, 3, 1, 3 / 10),  # pass@1 is the mean
+    (4, 0, 4, 0.0), (4, 4, 1, 1.0), (4, 2, 3, 1.0),  # two failures cannot fill three places
+])
+def test_pass_at_k_counts_the_draws_without_a_success(samples, successes, k, expected):
+    assert pass_at_k(samples, successes, k) == pytest.approx(expected, abs=1e-12)
+
+
+def test_pass_at_k_is_unbiased():
+    """Over all outcomes of n = 5 samples at p = 0.3, its mean is 1 − 0.7^k."""
+    from scipy.stats import binom
+
+    for k in (1, 2, 5):
+        mean = sum(binom.pmf(c, 5, 0.3) * pass_at_k(5, c, k) for c in range(6))
+        assert mean == pytest.approx(1 - 0.7**k)
+
+
+@pytest.mark.parametrize("samples, successes, k", [(4, 5, 1), (4, 1, 5), (4, 1, 0), (4, -1, 1)])
+def test_pass_at_k_refuses_numbers_that_contradict_each_other(samples, successes, k):
+    with pytest.raises(ValueError, match="pass@k needs"):
+        pass_at_k(samples, successes, k)

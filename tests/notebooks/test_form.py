@@ -44,6 +44,11 @@ def test_code_cells_are_short_and_each_is_explained_before(notebook):
         previous = cell.cell_type
 
 
+def test_every_file_that_it_links_is_here(path, notebook):
+    links = [link for cell in notebook.cells if cell.cell_type == "markdown" for link in re.findall(r"\]\(([^)]+)\)", cell.source) if "://" not in link]
+    assert [link for link in links if not (path.parent / link).is_file()] == []
+
+
 def test_one_parameters_cell_with_a_comment_for_each_value(path, notebook):
     tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
     assert len(tagged) == 1

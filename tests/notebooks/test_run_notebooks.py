@@ -138,7 +138,18 @@ def test_reinforcement_learning_from_paragraphs(tmp_path):
     assert execute("02", tmp_path, style="cot", **small)["demonstrations"] == 3
     assert execute("03", tmp_path, variant="r1_cot", **small)["start"] == "bc_cot"
     assert execute("04", tmp_path, methods="bc_cot,r1_cot", **small)["r1_cot_tasks"] == 1
-    assert {path.name for path in (tmp_path / "results" / "smoke").iterdir()} == {"demos-cot-s0", "bc-cot-s0", "rl-r1_cot-s0", "eval-bc_cot-s0", "eval-r1_cot-s0"}
+    tables = {f"eval_{name}.{kind}" for name in ("breakdown", "costs", "pass_at_k") for kind in ("csv", "md", "tex")}
+    assert {path.name for path in (tmp_path / "results" / "smoke").iterdir()} == {"demos-cot-s0", "bc-cot-s0", "rl-r1_cot-s0", "eval-bc_cot-s0", "eval-r1_cot-s0"} | tables
+
+
+def test_any_policy_with_several_samples_on_another_benchmark(tmp_path, tiny_model):
+    """A folder's model beside the base model on MiniWoB++ alone: results apart from the profile's, pass@1 and pass@2."""
+    few = {"overrides": {"tasks.miniwob_envs": ["click-button", "click-test-2"]}}
+    numbers = execute("04", tmp_path, methods=f"base,tiny={tiny_model}", benchmark="miniwob", split="seen_template", samples=2, **few)
+    assert numbers["base_tasks"] == numbers["tiny_tasks"] > 0 and numbers["base_errors"] == 0 and numbers["tiny_successes"] == 0
+    folder = tmp_path / "results" / "smoke-on-miniwob"
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"samples_seen_template-base-s0", "samples_seen_template-tiny-s0"}
+    assert set(pd.read_csv(folder / "samples_seen_template_pass_at_k.csv")["k"]) == {1, 2}
 
 
 @pytest.mark.parametrize("number, first", [("02", "01_tasks_and_demonstrations"), ("03", "02_bc_warmup"), ("05", "03_rl_training"), ("08", "04_evaluation")])

@@ -6,6 +6,7 @@ benchmarks (or sites) tasks are resampled within each (the stratified bootstrap 
 makes several comparisons, their p-values are corrected by Holm's method.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +104,17 @@ def clustered_rate(strata: list[np.ndarray], over_seeds: bool = False, seed: int
     low, high = np.quantile(rates, [(1 - confidence) / 2, (1 + confidence) / 2])
     mean = sum(np.nansum(one) for one in tables) / episodes
     return Rate(float(mean), float(low), float(high), sum(len(one) for one in tables), episodes)
+
+
+def pass_at_k(samples: int, successes: int, k: int) -> float:
+    """pass@k of one task: the chance that one at least of k samples succeeds, from n samples of which c did, 1 − C(n−c, k) / C(n, k).
+
+    Unbiased for every k ≤ n, where 1 − (1 − c/n)^k is too low (Chen et al. 2021, arXiv 2107.03374, equation 1). Raises ValueError for numbers that
+    contradict each other.
+    """
+    if not (0 <= successes <= samples and 1 <= k <= samples):
+        raise ValueError(f"pass@k needs 0 <= successes <= samples and 1 <= k <= samples, not {successes} of {samples} and k = {k}.")
+    return 1.0 - math.comb(samples - successes, k) / math.comb(samples, k)
 
 
 # ---- tests -----------------------------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def main_table(episodes: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for benchmark, split, site, part in _parts(episodes):
-        for method in _methods(part):
+        for method in methods_present(part):
             of_method = part[part["method"] == method]
             key = {"benchmark": benchmark, "split": split, "site": site, "method": method}
             seeds = sorted(of_method["seed"].unique())
@@ -226,7 +226,7 @@ def _parts(episodes: pd.DataFrame):
                 yield benchmark, split, site, of_split if site == "all" else of_split[of_split["site"] == site]
 
 
-def _methods(part: pd.DataFrame) -> list[str]:
+def methods_present(part: pd.DataFrame) -> list[str]:
     """The methods present: the known ones in their order, then others by name."""
     return sorted(part["method"].unique(), key=lambda one: (METHODS.index(one) if one in METHODS else len(METHODS), one))
 

@@ -76,6 +76,14 @@ def test_tasks(settings: Settings) -> list[Task]:
     return _tasks(settings, "test", settings.tasks.test_limit, settings.tasks.miniwob_test_per_env)
 
 
+def evaluation_tasks(settings: Settings) -> list[Task]:
+    """The tasks of `evaluation.split`."""
+    split = settings.evaluation.split
+    if split == "train":
+        return train_tasks(settings)
+    return [task for task in test_tasks(settings) if split in ("test", task.split)]
+
+
 def _tasks(settings: Settings, split: str, limit: int, per_env: int) -> list[Task]:
     tasks: list[Task] = []
     for benchmark in settings.tasks.benchmarks:

@@ -86,7 +86,8 @@ def sequences(trajectories: list[Trajectory]) -> list[Sequence]:
         for turn_number, turn in enumerate(trajectory.turns):
             where = f"trajectory of {trajectory.task_id}, turn {turn_number + 1}"
             if not turn.context_ids:
-                raise PackingError(f"{where}: no context was recorded")
+                raise PackingError(f"{where}: no token ids were recorded, as of a policy behind an endpoint, which gives text alone; training needs the "
+                                   "ids and log-probs of a model that runs here")
             if not turn.reply_ids:
                 raise PackingError(f"{where}: the reply is empty, there is nothing to train")
             if turn.logprobs and len(turn.logprobs) != len(turn.reply_ids):
