@@ -23,7 +23,7 @@ from wr1_utils.web.browser import find_browser
 pytestmark = pytest.mark.slow
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-SMALL = {"07": {"methods": "base,r1", "limits": [2, 4, 6]}, "90": {"tokens": 20_000, "samples": 2}}  # beside the profile `smoke`
+SMALL = {"07": {"methods": "base,r1", "limits": [2, 4, 6]}, "90": {"tokens": 20_000, "samples": 2, "folder": "data/models/tiny"}}  # beside the profile `smoke`
 TOKEN = "reader"
 QUIET = ["--ServerApp.open_browser=False", "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
          "--MappingKernelManager.kernel_info_timeout=600"]
@@ -32,27 +32,24 @@ ENDED = """() => document.querySelector('[data-mime-type="application/vnd.jupyte
 
 
 class Lab:
-    """A JupyterLab on loopback whose root is `folder`, and a page of Chromium that looks at it."""
+    """A JupyterLab on loopback whose root is `folder`, a copy of the repository in which results may change, and a page of Chromium that looks at it."""
 
     def __init__(self, folder, page, address):
         self.folder, self.page, self.address = folder, page, address
 
     def copy(self, name, profile, **parameters):
-        """The notebook in the Lab's folder, its parameters replaced: results and weights of the test go to `folder`."""
-        number = name[:2]
+        """The notebook in the copy, with its parameters replaced."""
         notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
         cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
-        given = {"profile": profile, "results": str(self.folder / "results"), "checkpoints": str(self.folder / "checkpoints"), "folder": str(self.folder / "model"), **parameters}
-        names = re.findall(r"^(\w+) = ", cell.source, re.M)
-        for parameter in set(given) & set(names):
-            cell.source = re.sub(rf"^{parameter} = .*$", lambda _: f"{parameter} = {given[parameter]!r}", cell.source, flags=re.M)
-        file = self.folder / f"{number}_{profile}.ipynb"
+        for parameter, value in {"profile": profile, **parameters}.items():
+            cell.source = re.sub(rf"^{parameter} = .*?(?=  #)", lambda _: f"{parameter} = {json.dumps(value)}", cell.source, flags=re.M)
+        file = self.folder / "notebooks" / f"{name}-{profile}.ipynb"
         nbformat.write(notebook, file)
         return file
 
     def run_all(self, file, minutes):
         """Opens the notebook, chooses Run All Cells in the menu, and waits until every cell has run or one has failed; the seconds it took."""
-        self.page.goto(f"{self.address}/lab/workspaces/{file.stem}/tree/{file.name}?token={TOKEN}")
+        self.page.goto(f"{self.address}/lab/workspaces/{file.stem}/tree/notebooks/{file.name}?token={TOKEN}")
         self.page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         self.page.locator(".jp-StatusBar-Widget, .jp-StatusBar-TextItem", has_text=re.compile(r"\| Idle")).first.wait_for()  # the kernel is up and connected
         started = time.monotonic()
@@ -88,6 +85,8 @@ class Lab:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
+    for part in ("wr1_utils", "data", "notebooks", "results/laptop"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "checkpoints"))
     for name, chosen in (("notebook-extension/tracker", {"windowingMode": "none"}),  # cells out of sight are in the page, too
                          ("apputils-extension/notification", {"fetchNews": "false", "checkForUpdates": False})):
         settings = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -96,9 +95,9 @@ def lab(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    apart = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    apart = {f"JUPYTER_{name}_DIR": str(folder / "jupyter" / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     apart |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")}
-    environment = os.environ | apart | {"PYTHONPATH": str(ROOT), "JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(folder / "ipython")}
+    environment = os.environ | apart | {"PYTHONPATH": str(folder), "JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(folder / "ipython")}
     command = [sys.executable, "-m", "jupyterlab", *QUIET, "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.allow_root=True",
                f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
     with open(folder / "lab.log", "w") as log:
@@ -150,8 +149,6 @@ def step_through(page):
 
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name[:2] in ("00", "05", "08")])
 def test_run_all_at_laptop_from_committed_results_in_a_minute(lab, name):
-    if not (lab.folder / "results" / "laptop").is_dir():
-        shutil.copytree(ROOT / "results" / "laptop", lab.folder / "results" / "laptop")
     seconds = lab.run_all(lab.copy(name, "laptop"), minutes=10)
     lab.picture(f"{name}-laptop")
     lab.close_kernels()
