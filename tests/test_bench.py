@@ -193,12 +193,28 @@ def test_observing(monkeypatch):
 
 
 def test_training(monkeypatch, tmp_path):
-    """Of both ways of packing, with and without a long prompt; recorded episodes that are missing are one sentence."""
-    monkeypatch.setattr(bench, "TRAJECTORIES", 2)
+    """Of both ways of packing, with and without a long prompt, and memory; recorded episodes that are missing are one sentence."""
+    monkeypatch.setattr(bench, "TASKS", 1)
     monkeypatch.setattr(bench, "UPDATES", 1)
     figures = bench.training(SETTINGS)
-    assert {name: one.goal for name, one in figures.items() if one.unit == "times"} == {"training_ratio": "≥ 1.3", "training_prompt_1000_ratio": "≥ 2"}
+    assert {name: one.goal for name, one in figures.items() if one.unit == "times"} == {
+        "training_ratio": "≥ 1.3", "training_prompt_1000_ratio": "≥ 2", "training_memory_ratio": "≤ 1.2"}  # fmt: skip
     assert figures["training_ratio"].value == pytest.approx(figures["training_tree"].value / figures["training_turns"].value)
+    assert figures["training_memory_longest_turn"].value > 1
     monkeypatch.setattr(bench, "project_path", lambda path: tmp_path / path)
     with pytest.raises(bench.BenchError, match="no recorded trajectories"):
         bench.training(SETTINGS)
+
+
+def test_an_rl_step_adds_up(monkeypatch, capsys):
+    """In the browser, with two tasks of two members; what the run says does not go to stdout, which is for the figures alone."""
+    for name, value in (("RL_TASKS", 2), ("RL_MEMBERS", 2), ("RL_STEPS", 1)):
+        monkeypatch.setattr(bench, name, value)
+    settings = load_settings("laptop", tasks={"benchmarks": ["miniwob"], "miniwob_envs": ["click-test-2"]}, rl={"minibatches": 1})
+    figures = bench.rl_step(settings)
+    seconds = {name.removeprefix("rl_step"): one.value for name, one in figures.items() if one.unit == "s"}
+    assert seconds[""] == pytest.approx(seconds["_rollout"] + seconds["_update"])
+    assert seconds["_rollout"] == pytest.approx(seconds["_rollout_policy"] + seconds["_rollout_browser"]) and seconds["_rollout_policy"] > 0
+    assert seconds["_update"] == pytest.approx(sum(value for name, value in seconds.items() if name.startswith("_update_")))
+    assert figures["rl_step_speed"].value > 0 and figures["rl_step"].goal == "≤ 45"
+    assert capsys.readouterr().out == ""

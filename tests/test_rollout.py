@@ -12,10 +12,12 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.async_api import Error as PlaywrightError
 
 import wr1_utils.rollout as rollout_module
@@ -25,6 +27,7 @@ from wr1_utils.agent.prompt import reply_ids
 from wr1_utils.rollout import Rollout, _Batcher, reply_seed
 from wr1_utils.settings import load_settings
 from wr1_utils.tasks.miniwob import PAGES, MiniWob, make_tasks
+from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
 from wr1_utils.web.episode import InfrastructureError
 
 
@@ -59,6 +62,19 @@ class Parrot:
 
     def forget(self) -> None:
         pass
+
+
+class Silent(Parrot):
+    """Never ends a reply; `asked` is set once it has been asked for one."""
+
+    def __init__(self, tokenizer):
+        super().__init__(tokenizer, "")
+        self.asked = threading.Event()
+
+    def advance(self, new: list[tuple[int, Request]]) -> list[tuple[int, Reply]]:
+        self.asked.set()
+        time.sleep(0.05)
+        return []
 
 
 def click(number):
@@ -110,6 +126,23 @@ def test_an_infrastructure_fault_is_tried_again_and_never_scored(rollout, tokeni
     trajectories = rollout.demonstrate(make_tasks("train", 2, ["click-test-2"]), tokenizer)
     assert [(t.status, t.reward) for t in trajectories] == [("success", 1.0), ("infrastructure", None)]
     assert "went away" in trajectories[1].error and len(tries) == 2
+
+
+def test_without_compression_every_page_stays_and_what_was_recorded_is_recomputed(settings, rollout, tiny_model, monkeypatch):
+    """Each context begins with the whole turn before; recorded and recomputed log-probs agree, in a tree row and in a row a turn."""
+    monkeypatch.setattr(rollout, "settings", dataclasses.replace(settings, episode=dataclasses.replace(settings.episode, compress=False, reply_tokens=16)))
+    policy = HFPolicy(*load_model(tiny_model), "tiny")
+    trajectories = rollout.run(make_tasks("train", 1, ["enter-text", "focus-text-2"]), policy, seed=5)
+    for trajectory in trajectories:
+        for before, after in itertools.pairwise(trajectory.turns):
+            assert after.context_ids[: len(before.context_ids) + len(before.reply_ids)] == before.context_ids + before.reply_ids
+            assert before.observation in policy.tokenizer.decode(after.context_ids)
+    assert [len(t.turns) for t in trajectories] == [3, 3]
+    policy.model.set_attn_implementation(TREE_ATTENTION)
+    for share in (True, False):
+        row = build_row(sequences(trajectories), share)
+        with torch.no_grad():
+            assert (forward_logprobs(policy.model, row)[0] - row.logprobs).abs().max() < 1e-3
 
 
 def test_a_real_policy_is_recorded_as_the_engine_produced_it(rollout, tiny_model):
@@ -348,3 +381,13 @@ def test_ctrl_c_ends_the_process_though_the_policy_hangs():
     finally:
         process.kill()
     assert process.returncode != 0 and "KeyboardInterrupt" in error and "forgotten" not in out
+
+
+def test_what_another_thread_rolls_out_ends_with_the_rollout(settings, tokenizer):
+    """As when training stops in a step while the next one is rolled out beside it: nothing waits, and no browser is started again."""
+    policy = Silent(tokenizer)
+    with ThreadPoolExecutor(1) as thread, Rollout(settings) as rollout:
+        going = thread.submit(rollout.run, make_tasks("train", 1, ["click-test-2"]), policy)
+        assert policy.asked.wait(60)
+    with pytest.raises(CancelledError):
+        going.result(0)

@@ -48,12 +48,18 @@ _HOME = {  # public name -> the module that holds it
     "make_breakdown": "analysis.breakdown",
     "make_dynamics": "analysis.dynamics",
     "make_turn_limits": "analysis.scaling",
+    "make_ablation": "analysis.ablations",
+    "make_demonstrations_curve": "analysis.ablations",
+    "paper_ablation": "analysis.ablations",
+    "compact_ablation": "analysis.ablations",
     "draw_loss": "analysis.figures",
     "draw_reward_curve": "analysis.figures",
     "draw_success_rates": "analysis.figures",
     "draw_comparisons": "analysis.figures",
     "draw_training_dynamics": "analysis.figures",
     "draw_turn_limits": "analysis.figures",
+    "draw_ablation": "analysis.figures",
+    "draw_demonstrations_curve": "analysis.figures",
 }
 
 __all__ = sorted(_HOME)

@@ -4,15 +4,16 @@ A group of figures is a function that gives them by name; GROUPS has all groups 
 """
 
 import asyncio
+import contextlib
 import http.client
 import itertools
 import json
 import multiprocessing
 import os
-import random
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -37,7 +38,9 @@ from wr1_utils.web.loop import run
 WORLDS = 100
 LINKS, ROUNDS = 9, 5  # of each site's home page the first links, each page so many times
 SLICE_S, SLICES = 2.0, 8  # steps are counted in slices of the time
-TRAJECTORIES, UPDATES = 32, 5  # of an update, and how many are timed
+POLICIES, TASKS, UPDATES = ("base", "bc", "r1"), 20, 5  # whose recorded episodes, of how many tasks, an update takes; how many are timed
+UPDATE_PARTS = ("reference", "forward", "backward", "optimizer")
+RL_TASKS, RL_MEMBERS, RL_STEPS = 8, 8, 3  # of a whole RL step, and how many are timed after one that warms up
 WAIT = '<think></think><answer>do(action="Wait", argument="0")</answer>'  # a turn that only observes
 
 
@@ -273,22 +276,64 @@ async def _observing(settings: Settings, elements: int, times: int, goal: str) -
 
 
 def training(settings: Settings) -> dict[str, Figure]:
-    """Updates of the pocket model on the laptop profile's recorded test episodes: tree rows against one row a turn, as they are and after a
-    prompt of 1 000 tokens. Tokens of work: what one row a turn would hold."""
-    from wr1_utils.agent.hf_engine import load_model  # torch is loaded here alone
-    from wr1_utils.training.speed import compare
+    """Updates of the pocket model on the laptop profile's recorded test episodes, those of a task side by side: tree rows against one row a turn,
+    as they are and after a prompt of 1 000 tokens. Tokens of work: what one row a turn would hold. Memory: how much a process grows at most
+    during an update, against an update on the longest turn alone."""
+    from wr1_utils.agent.hf_engine import load_trainable  # torch is loaded here alone
+    from wr1_utils.training import speed
+    from wr1_utils.training.packing import sequences
 
-    recorded = project_path("results/laptop/eval-bc-s0/trajectories.parquet")
-    if not recorded.is_file():
-        raise BenchError(f"There are no recorded trajectories in {recorded}; git checkout -- results brings them back, wr1 run makes them.")
-    episodes = random.Random(0).sample([t for t in read_trajectories(recorded) if t.turns], TRAJECTORIES)
-    model, _ = load_model(project_path("data/models/pocket-base"))
+    files = [project_path(f"results/laptop/eval-{policy}-s0/trajectories.parquet") for policy in POLICIES]
+    for file in files:
+        if not file.is_file():
+            raise BenchError(f"There are no recorded trajectories in {file}; git checkout -- results brings them back, wr1 run makes them.")
+    rows = sequences(speed.group_of_policies([read_trajectories(file) for file in files], TASKS))
+    model, _ = load_trainable(settings, project_path(settings.model.path))
     figures = {}
-    for name, prompt, goal in (("training", 0, "≥ 1.3"), ("training_prompt_1000", 1000, "≥ 2")):
-        tree, turns = compare(model, episodes, UPDATES, prompt)
+    for name, turns, goal in (("training", rows, "≥ 1.3"), ("training_prompt_1000", speed.with_prompt(rows, 1000, model.config.vocab_size), "≥ 2")):
+        tree, apart = speed.compare(model, turns, UPDATES)
         figures[f"{name}_tree"] = Figure(tree, "tokens/s", UPDATES, "")
-        figures[f"{name}_turns"] = Figure(turns, "tokens/s", UPDATES, "")
-        figures[f"{name}_ratio"] = Figure(tree / turns, "times", UPDATES, goal)
+        figures[f"{name}_turns"] = Figure(apart, "tokens/s", UPDATES, "")
+        figures[f"{name}_ratio"] = Figure(tree / apart, "times", UPDATES, goal)
+    whole, one = speed.update_megabytes(settings, rows), speed.update_megabytes(settings, [speed.longest(rows)])
+    figures["training_memory"] = Figure(whole, "MB", 1, "")
+    figures["training_memory_longest_turn"] = Figure(one, "MB", 1, "")
+    figures["training_memory_ratio"] = Figure(whole / one, "times", 1, "≤ 1.2")
+    return figures
+
+
+def rl_step(settings: Settings) -> dict[str, Figure]:
+    """A whole RL step of the laptop profile with 64 trajectories, from the base model: rolled out in the browser, then trained on; and its parts.
+
+    Of the rollout: while the policy writes (the browser goes on beside it), and while all episodes wait for the browser. Of the update: the
+    log-probs of the reference, forward, backward, the optimizer, and the rest (packing). Steps a second: of all episodes, in the time of the
+    rollout. Ratio: tree rows against one row a turn on the last step's episodes, which are whole groups.
+    """
+    from wr1_utils.agent.hf_engine import load_trainable  # torch is loaded here alone
+    from wr1_utils.training import speed
+    from wr1_utils.training.packing import sequences
+    from wr1_utils.training.rl import train_rl
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
+        settings = replace(settings, results=f"{folder}/results", checkpoints=f"{folder}/weights",
+                           rl=replace(settings.rl, steps=RL_STEPS + 1, tasks_per_step=RL_TASKS, group_size=RL_MEMBERS, task_sets=1, draw="even"))  # fmt: skip
+        done = train_rl(settings, "r1_zero")
+        metrics = done.metrics().tail(RL_STEPS)
+        rows = sequences([t for t in read_trajectories(done.path(f"rollouts/step-{RL_STEPS + 1:04d}.parquet")) if t.valid])
+    tree, apart = speed.compare(load_trainable(settings, project_path(settings.model.path))[0], rows, UPDATES)
+    episodes = RL_TASKS * RL_MEMBERS - metrics["infrastructure"]
+    parts = {
+        "": metrics["seconds_rollout"] + metrics["seconds_update"],
+        "_rollout": metrics["seconds_rollout"],
+        "_rollout_policy": metrics["seconds_policy"],
+        "_rollout_browser": metrics["seconds_rollout"] - metrics["seconds_policy"],
+        "_update": metrics["seconds_update"],
+        **{f"_update_{part}": metrics[f"seconds_{part}"] for part in UPDATE_PARTS},
+        "_update_rest": metrics["seconds_update"] - sum(metrics[f"seconds_{part}"] for part in UPDATE_PARTS),
+    }
+    figures = {f"rl_step{name}": Figure(statistics.median(seconds), "s", RL_STEPS, "" if name else "≤ 45") for name, seconds in parts.items()}
+    figures["rl_step_speed"] = Figure(statistics.median(metrics["turns"] * episodes / metrics["seconds_rollout"]), "steps/s", RL_STEPS, "≥ 15")
+    figures["rl_step_ratio"] = Figure(tree / apart, "times", UPDATES, "≥ 1.3")
     return figures
 
 
@@ -299,4 +344,5 @@ GROUPS: dict[str, Callable[[Settings], dict[str, Figure]]] = {
     "observation": observation,
     "miniwob": miniwob,
     "training": training,
+    "rl_step": rl_step,
 }

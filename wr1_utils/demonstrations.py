@@ -29,7 +29,7 @@ def collect_demonstrations(settings: Settings) -> Run:
     if run.done:
         print(f"{run.name} is done already")
         return run
-    tasks = train_tasks(settings)
+    tasks = train_tasks(settings, settings.demos.task_sets)
     chosen = []
     for benchmark in settings.tasks.benchmarks:
         mine = [task for task in tasks if task.benchmark == benchmark]

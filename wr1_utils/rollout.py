@@ -66,6 +66,7 @@ class Rollout:
         self.settings = settings
         self.places = {name: open_place(settings, name) for name in settings.tasks.benchmarks}
         self.browser = Browser(settings.browser)
+        self.playing: asyncio.Task | None = None  # what `_all` runs in
 
     def __enter__(self) -> Rollout:
         started = []
@@ -81,6 +82,7 @@ class Rollout:
         return self
 
     def __exit__(self, *_) -> None:
+        run_async(self._cancel())
         run_async(self.browser.stop())
         for place in self.places.values():
             place.stop()
@@ -146,8 +148,15 @@ class Rollout:
         jobs = [_Job(task, number, 0, 0) for number, task in enumerate(tasks)]
         return run_async(self._all(jobs, writer, tokenizer, name, run, progress, beside))
 
+    async def _cancel(self) -> None:
+        """Ends what another thread is still rolling out, before the browser stops under it."""
+        if self.playing and not self.playing.done():
+            self.playing.cancel()
+            await asyncio.wait([self.playing])
+
     async def _all(self, jobs, writer, tokenizer, policy_name, run, progress, beside) -> list[Trajectory]:
         """Runs every job, at most `rollout.episodes` at once; a fault of the kit stops all and is raised."""
+        self.playing = asyncio.current_task()
         slots = asyncio.Semaphore(self.settings.rollout.episodes)
         done = 0
 
@@ -203,8 +212,9 @@ class Rollout:
             while not status:
                 number = len(trajectory.turns)
                 system_prompt, turns = self.settings.model.system_prompt, trajectory.turns
-                chat = messages(system_prompt, episode.intent, [turn.reply for turn in turns], observation.text)
-                context = context_ids(tokenizer, system_prompt, episode.intent, [turn.reply_ids for turn in turns], observation.text) if tokenizer is not None else []
+                earlier = None if limits.compress else [turn.observation for turn in turns]
+                chat = messages(system_prompt, episode.intent, [turn.reply for turn in turns], observation.text, earlier)
+                context = context_ids(tokenizer, system_prompt, episode.intent, [turn.reply_ids for turn in turns], observation.text, earlier) if tokenizer is not None else []
                 length = len(context) if tokenizer is not None else round(sum(quarter_tokens(message["content"]) for message in chat))
                 room = min(reply_limit(self.settings), limits.context_tokens - length)
                 if room < MIN_REPLY_TOKENS:

@@ -24,8 +24,9 @@ from wr1_utils.settings import ROOT, Settings, SettingsError, load_settings, nea
 
 # What a stage's outcome does not depend on. A run made with other values of these is still good.
 _PLACES = ("results", "checkpoints", "browser", "sites", "webarena", "run")  # of the last but one, `records` counts where its tasks are taken
-_LATER = {"demos": ("bc", "offline", "rl", "evaluation", "endpoint"), "bc": ("offline", "rl", "evaluation", "endpoint"), "rl": ("offline", "evaluation", "endpoint"),
-          "offline": ("evaluation", "endpoint"), "rollouts": ("evaluation", "endpoint")}
+_EVALUATED = ("evaluation", "endpoint")
+_LATER = {"demos": ("bc", "offline", "rl", "training", *_EVALUATED), "bc": ("offline", "rl", "training", *_EVALUATED), "rl": ("offline", *_EVALUATED),
+          "offline": ("training", *_EVALUATED), "rollouts": ("training", *_EVALUATED)}
 _FOR_PEOPLE = ("rollout.screenshots",)  # nor on these; a run that is done is not made again for them
 _STAMPED = ("torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pandas", "playwright", "miniwob")
 

@@ -44,6 +44,7 @@ class EpisodeSettings:
     reply_tokens: int = 96  # longest reply, in tokens
     cot_tokens: int = 128  # what a reply may have beyond that where the thought is a paragraph (demos.style = "cot"); see reply_limit
     context_tokens: int = 2048  # longest context + reply, in tokens
+    compress: bool = True  # a context holds earlier pages as placeholders; false: as they were, whole
     timeout_s: float = 15.0  # limit of one wait for the browser, in seconds
     settle_ms: int = 500  # longest wait after an action for the page's own timers and requests, in milliseconds
 
@@ -111,6 +112,7 @@ class WebArenaSettings:
 @dataclass(frozen=True)
 class DemosSettings:
     count: int = 200  # demonstrations of each benchmark
+    task_sets: int = 1  # sets of training tasks to demonstrate from: 1 = the one in data/tasks, more = further ones, as of rl.task_sets
     left_out: float = 0.0  # share of each benchmark's training templates (pages of MiniWoB++) that nothing is demonstrated of
     style: Literal["short", "cot", "bare"] = "short"  # how the experts think: in notes, in a paragraph and notes, or not (needs model.reply_style = "bare")
 
@@ -148,6 +150,12 @@ class RLSettings:
     task_sets: int = 1  # sets of training tasks to draw from: 1 = the one that is demonstrated from, more = further ones of the same templates
     save_every: int = 1  # steps between two checkpoints
     rows: Literal["tree", "turns"] = "tree"  # training rows: shared prefixes once, or one row a turn
+    overlap: bool = False  # roll out the next step while this one is updated, with the policy as it stood before (one step off-policy)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    context: Literal["exact", "flat"] = "exact"  # what RL trains an action on: the context it was sampled from, or the authors' (training/flat.py)
 
 
 @dataclass(frozen=True)
@@ -190,6 +198,7 @@ class Settings:
     bc: BCSettings = field(default_factory=BCSettings)
     offline: OfflineSettings = field(default_factory=OfflineSettings)
     rl: RLSettings = field(default_factory=RLSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
     rollout: RolloutSettings = field(default_factory=RolloutSettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     run: RunSettings = field(default_factory=RunSettings)

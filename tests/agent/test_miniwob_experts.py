@@ -56,7 +56,7 @@ def test_an_expert_that_cannot_go_on_says_so(observed):
 
 @pytest.fixture(scope="module")
 def played():
-    """Plays tasks by their experts, some at once: task id -> (score, turns, error)."""
+    """Plays tasks by their experts, some at once: task id -> (score, turns, the first action's error)."""
     settings = load_settings("laptop")
     place = MiniWob()
     place.start()
@@ -67,12 +67,13 @@ def played():
         async with some:
             try:
                 observation = await episode.reset()
-                while not done and error is None and turns < MAX_TURNS:
+                while not done and turns < MAX_TURNS:
                     turns += 1
                     reply = miniwob_experts.reply(task, episode.intent, observation, memory)
                     result = await episode.step(reply)
                     observation, done = result.observation, result.done
-                    error = None if result.error and SCROLLED_OUT in result.error else result.error
+                    if result.error and SCROLLED_OUT not in result.error:
+                        error = error or result.error
                 return await episode.score(), turns, error
             except ExpertError as fault:
                 return None, turns, str(fault)
@@ -106,6 +107,7 @@ def test_the_expert_solves_its_page(first_seed, name):
 
 @pytest.mark.slow
 def test_the_experts_solve_further_seeds(played):
+    """Here an action may fail, if the expert goes on from it: some pages change under it (a field that opens a popup when it is clicked, late suggestions)."""
     outcomes = played([task for task in make_tasks("test", 4, tuple(EXPERTS)) if not task.task_id.endswith(".100000")])
     assert len(outcomes) == 3 * len(EXPERTS)
-    assert not {name: outcome for name, outcome in outcomes.items() if outcome[0] != 1.0 or outcome[2]}
+    assert not {name: outcome for name, outcome in outcomes.items() if outcome[0] != 1.0}

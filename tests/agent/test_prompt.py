@@ -14,6 +14,24 @@ def test_earlier_pages_are_placeholders_and_the_task_stays():
     assert messages("", "Buy a mug", [], "page one") == [{"role": "user", "content": "Task: Buy a mug\npage one"}]
 
 
+def test_without_compression_earlier_pages_stay_whole():
+    chat = messages("Act.", "Buy a mug", ["r1", "r2"], "page three", ["page one", "page two"])
+    assert [m["content"] for m in chat[1::2]] == ["Task: Buy a mug\npage one", "page two", "page three"]
+    with pytest.raises(ValueError):
+        messages("Act.", "Buy a mug", ["r1", "r2"], "page three", ["page one"])
+
+
+def test_without_compression_a_context_begins_with_the_turn_before(tiny_model):
+    tokenizer = load_tokenizer(tiny_model)
+    reply = [70, 71, tokenizer.eos_token_id]
+    first = context_ids(tokenizer, "Act.", "go", [], "page one")
+    second = context_ids(tokenizer, "Act.", "go", [reply], "page two", ["page one"])
+    assert second[: len(first) + 3] == first + reply
+    third = context_ids(tokenizer, "Act.", "go", [reply, [5]], "page three", ["page one", "page two"])
+    assert third[: len(second) + 1] == second + [5]
+    assert PLACEHOLDER not in tokenizer.decode(third)
+
+
 def test_contexts_hold_the_recorded_ids_whatever_their_text_would_be(tiny_model):
     tokenizer = load_tokenizer(tiny_model)
     odd = [70, 71, tokenizer.eos_token_id]  # ids, not what encoding their text gives

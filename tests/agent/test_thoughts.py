@@ -216,7 +216,7 @@ PAGES = ("click-checkboxes", "login-user", "read-table", "search-engine", "choos
 WORDS = set(  # all that a thought says of its own; everything else stands in the task, the page or earlier replies
     """a after all am an and answer answers as asks at back be before beside box browser button buttons can cannot change checked choice click clicked completes
     count do does done down element elements empty end ended enter entered expanded field fields find for forward found from gives go goes had has have here holds i in
-    into is it its item last later lead left link links list look may menu more my name named names need next not note notes nothing number of on open page
+    into is it its item last later lead left link links list look may menu more my name named names need next not note notes nothing number of on one open page
     place point pointed press pressed remain right row rows s says scroll scrolled searched select selected should show shown so speaks stands starts step steps
     still tab take taken takes task tells that the then there thing this to type typed up wait waited way went what where which will with without yet""".split()
 )

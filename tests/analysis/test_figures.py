@@ -177,6 +177,37 @@ def test_turn_limits_show_the_rates_and_state_a_gain_only_if_its_interval_suppor
     assert drawn(figures.draw_turn_limits, turn_limits(tmp_path, 0.0))[0].figure.get_suptitle() == ""
 
 
+def ablation(folder, name, low, settings=("exact", "flat")):
+    rows = [(place, setting, stage, settings[0], rate, rate - 0.05, rate + 0.05, 12.5, 3.5, *((-0.1, low, -0.01) if setting != settings[0] and stage == "after RL" else (None,) * 3))
+            for place in ("pocket", "all") for setting in settings for stage, rate in (("before RL", 0.2), ("after RL", 0.4 if setting == settings[0] else 0.3))]
+    columns = ["benchmark", "setting", "stage", "reference", "rate", "low", "high", "reply_tokens", "turns", "difference", "difference_low", "difference_high"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / f"{name}.csv", index=False)
+    return folder / f"{name}.csv"
+
+
+def test_an_ablation_shows_three_measures_before_and_after_over_all_tasks(drawn, tmp_path):
+    success, tokens, turns = drawn(figures.draw_ablation, ablation(tmp_path, "ablation_context", -0.2))
+    for axes, before, after in ((success, [20, 20], [40, 30]), (tokens, [12.5] * 2, [12.5] * 2), (turns, [3.5] * 2, [3.5] * 2)):
+        heights = {bars.get_label(): [bar.get_height() for bar in bars] for bars in axes.containers if hasattr(bars, "patches")}
+        assert heights == {"before RL": pytest.approx(before), "after RL": pytest.approx(after)}
+    assert sorted({round(float(y)) for lines in success.collections for segment in lines.get_segments() for y in segment[:, 1]}) == [15, 25, 35, 45]
+    assert success.figure.get_suptitle() == "flat − exact, after RL: -10.0 points (95 % interval -20.0 to -1.0)"
+
+
+def test_an_ablation_states_no_difference_whose_interval_holds_0(drawn, tmp_path):
+    csv = ablation(tmp_path, "ablation_context", -0.2)
+    csv.write_text(csv.read_text().replace("-0.01", "0.01"))
+    assert drawn(figures.draw_ablation, csv)[0].figure.get_suptitle() == ""
+
+
+def test_the_demonstrations_curve_orders_the_numbers(drawn, tmp_path):
+    panels = drawn(figures.draw_demonstrations_curve, ablation(tmp_path, "demonstrations_curve", -0.2, settings=("100", "0", "40")))
+    assert [axes.get_title() for axes in panels] == ["Pocket Arena", "all tasks"]
+    before, after = panels[0].containers
+    assert list(before.lines[0].get_xdata()) == [0, 40, 100] and list(after.lines[0].get_ydata()) == pytest.approx([30, 30, 40])
+    assert [label.get_text() for label in panels[0].get_xticklabels()] == ["0", "40", "100"]
+
+
 # ---- wr1 figures -----------------------------------------------------------------------------------------------------------------
 
 

@@ -95,7 +95,7 @@ def test_the_page_needs_nothing_but_itself(made):
 def test_the_page_shows_the_numbers_their_stamps_and_every_table_with_a_twin(made):
     text = made.page.read_text()
     assert made.tables == 6  # main, comparisons, failures, ablation_colour, unforeseen, turns
-    for said in ("20.0", "10.0 to 30.0", "+50.0", "+20.0 to +80.0", "0.031", "wr1 run --profile tiny", "abc123", "2026-01-02 03:04"):
+    for said in ("20.0", "10.0 to 30.0", "+50.0", "+20.0 to +80.0", 'title="0.0312">0.0312<', "wr1 run --profile tiny", "abc123", "2026-01-02 03:04"):
         assert said in text, said
     assert f"The first {report.MOST_ROWS} of {report.MOST_ROWS + 5} rows" in text and 'title="0.123456">0.123<' in text
     assert "set_aside" not in text and "no_twin" not in text and 'href="../tiny/main.csv">the table' in text

@@ -23,7 +23,7 @@ def notebook(path):
 
 
 def test_all_notebooks_are_here():
-    assert {path.stem[:2] for path in NOTEBOOKS} >= {"00", "01", "02", "03", "04", "05", "07", "08", "90"}
+    assert {path.stem[:2] for path in NOTEBOOKS} >= {"00", "01", "02", "03", "04", "05", "06", "07", "08", "90"}
 
 
 def test_it_is_valid_and_has_no_outputs(notebook):

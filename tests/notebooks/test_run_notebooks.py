@@ -1,6 +1,7 @@
 """The notebooks of the way at the profile `smoke`, through papermill, in order, into folders of their own."""
 
 import os
+import shutil
 
 import papermill
 import pandas as pd
@@ -10,7 +11,7 @@ from wr1_utils.notebook import recorded
 from wr1_utils.settings import ROOT
 
 NAMES = {path.stem[:2]: path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
-READS_RESULTS, READS_WEIGHTS = ("01", "02", "03", "04", "05", "07", "08"), ("01", "02", "03", "04", "07")
+READS_RESULTS, READS_WEIGHTS = ("01", "02", "03", "04", "05", "06", "07", "08"), ("01", "02", "03", "04", "07")
 
 
 def execute(number: str, folder, **parameters) -> dict:
@@ -103,6 +104,26 @@ def test_success_against_the_turn_limit_agrees_with_the_evaluation_at_its_limit(
     assert way[1]["07"]["errors"] == 0 and set(overall.index.get_level_values("limit")) == {2, 4, 6}
     assert all(list(rows["rate"]) == sorted(rows["rate"]) for _, rows in table.groupby(["benchmark", "method"]))
     assert (folder / "turn_limits.png").is_file() and (folder / "long-r1-s0" / "trajectories.parquet").is_file()
+
+
+def test_without_the_runs_of_ablations_the_notebook_says_what_is_missing(tmp_path):
+    assert execute("06", tmp_path) == {"comparisons": 0}
+    said = (tmp_path / "06_ablations.ipynb").read_text(encoding="utf-8")
+    assert "./wr1 run --profile data/profiles/ablations/smoke-flat.toml" in said and "notebooks/03_rl_training.ipynb out.ipynb -p profile smoke -p variant r1_zero" in said
+
+
+def test_ablations_of_the_runs_that_there_are(tmp_path):
+    """Of copies of committed runs: R1 beside the base model, from which R1-Zero would start; the same as if it were flat; a curve of two numbers of demonstrations."""
+    for name, runs in (("smoke", ("eval-base-s0", "eval-bc-s0", "eval-r1-s0", "bc-short-s0")), ("smoke-flat", ("eval-bc-s0", "eval-r1-s0"))):
+        for run in runs:
+            shutil.copytree(ROOT / "results" / "laptop" / run, tmp_path / "results" / name / run)
+    numbers = execute("06", tmp_path)
+    assert numbers == {"comparisons": 3, "ablation_initialisation_settings": 2, "ablation_context_settings": 2, "demonstrations_curve_settings": 2}
+    folder = tmp_path / "results" / "smoke"
+    table = pd.read_csv(folder / "ablation_context.csv")
+    assert (table["difference"].dropna() == 0).all() and set(table["profile"]) == {"smoke", "smoke-flat"} and table["changed"].isna().all()
+    for name in ("ablation_initialisation", "ablation_context", "demonstrations_curve"):
+        assert {path.suffix for path in folder.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".pdf", ".png"}
 
 
 def test_reinforcement_learning_runs_alone_from_the_base_model(tmp_path):

@@ -1,113 +1,142 @@
 """Invariant: a token's log-probability and gradient in a tree row equal those of its turn alone, id for id."""
 
+import copy
+import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
+from wr1_utils.agent.hf_engine import load_model
+from wr1_utils.runs import fingerprint
+from wr1_utils.settings import project_path
 from wr1_utils.training.packing import (
     TREE_ATTENTION,
     PackingError,
     Sequence,
     build_row,
     forward_logprobs,
-    pack,
     sequences,
 )
-from wr1_utils.trajectory import Trajectory, Turn
+from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
 
-SHAPE = dict(
-    vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=3, num_attention_heads=4,
-    num_key_value_heads=2, max_position_embeddings=256,
-)  # fmt: skip
-
-
-def tiny(kind: str):
-    torch.manual_seed(0)
-    if kind == "llama":
-        return LlamaForCausalLM(LlamaConfig(**SHAPE)).eval()
-    window = dict(use_sliding_window=True, sliding_window=11, max_window_layers=1) if kind == "window" else {}
-    return Qwen2ForCausalLM(Qwen2Config(**SHAPE, **window)).eval()
-
-
-def turns_of_a_group(members: int = 3, turns: int = 3) -> list[Sequence]:
-    """Members of one group: shared prompt and first page, own replies, earlier pages replaced by a placeholder."""
-    draw = torch.Generator().manual_seed(1)
-    ids = lambda n: torch.randint(1, 97, (n,), generator=draw).tolist()  # noqa: E731
-    prompt, placeholder, first_page = ids(9), [5, 6], ids(14)
-    rows = []
-    for member in range(members):
-        trunk = list(prompt)
-        for turn in range(turns):
-            page, reply = first_page if turn == 0 else ids(12), ids(6)
-            rows.append(Sequence(trunk + page, reply, [-1.0] * 6, member, turn))
-            trunk = trunk + placeholder + reply
-    return rows
+KINDS = ("qwen2", "llama", "window", "lora")
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
 
 
 def alone(model, row: Sequence) -> torch.Tensor:
     """Log-probs (reply,) of one turn by transformers' own attention, without any packing."""
     model.set_attn_implementation("sdpa")
-    ids = torch.tensor([row.context_ids + row.reply_ids])
-    logp = torch.log_softmax(model(input_ids=ids).logits[0, :-1], -1)
+    ids = torch.tensor([row.context_ids + row.reply_ids], device=model.device)
+    logp = torch.log_softmax(model(input_ids=ids).logits[0, :-1].float(), -1)
     first = len(row.context_ids)
     return logp[first - 1 :].gather(1, ids[0, first:, None]).squeeze(1)
 
 
 def packed(model, row) -> torch.Tensor:
     model.set_attn_implementation(TREE_ATTENTION)
-    return forward_logprobs(model, row)[0]
+    return forward_logprobs(model, row.to(model.device))[0]
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "llama", "window"])
-def test_a_tree_row_equals_one_row_a_turn(kind):
-    model, rows = tiny(kind), turns_of_a_group()
-    tree = build_row(rows)
+def gradient(model, logp: torch.Tensor) -> torch.Tensor:
+    """Of a sum of these log-probs with weights that differ, all trained parameters in one vector."""
+    model.zero_grad()
+    (logp * torch.linspace(-1, 1, len(logp), device=logp.device)).sum().backward()
+    return torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tree_row_equals_one_row_a_turn(kind, device, tiny, turns_of_a_group):
+    """Log-probs to 1e-5 nats and gradients to 1e-4 of their norm: of the tree, and of one row a turn, against transformers' own attention."""
+    model, rows = tiny(kind).to(device), turns_of_a_group()
+    tree, apart = build_row(rows), build_row(rows, share=False)
     assert tree.input_ids.shape[1] < 0.75 * sum(len(r.context_ids) + len(r.reply_ids) for r in rows)
     expected = torch.cat([alone(model, row) for row in rows])
-    assert torch.allclose(packed(model, tree), expected, atol=1e-5)
-    assert torch.allclose(packed(model, build_row(rows, share=False)), expected, atol=1e-5)
+    wanted = gradient(model, expected)
+    assert wanted.norm() > 1e-2
+    for row in (tree, apart):
+        logp = packed(model, row)
+        assert (logp - expected).abs().max() < 1e-5
+        assert (gradient(model, logp) - wanted).norm() / wanted.norm() < 1e-4
 
 
-def test_gradients_equal_those_of_the_turns_alone():
-    model, rows = tiny("qwen2"), turns_of_a_group()
-    grads = []
-    for loss in (lambda: packed(model, build_row(rows)).sum(), lambda: torch.cat([alone(model, r) for r in rows]).sum()):
-        model.zero_grad()
-        loss().backward()
-        grads.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
-    assert (grads[0] - grads[1]).norm() / grads[1].norm() < 1e-5
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ["qwen2", "window"])
+def test_in_bf16_a_tree_row_errs_no_more_than_one_row_a_turn(kind, device, tiny, turns_of_a_group):
+    """Both against float32 on the same (rounded) weights."""
+    model, rows = tiny(kind).to(device, torch.bfloat16), turns_of_a_group()
+    exact = copy.deepcopy(model).float()
+    truth = torch.cat([alone(exact, row) for row in rows]).detach()
+    slope = gradient(exact, packed(exact, build_row(rows)))
+    errors, slope_errors = [], []
+    for logp in (packed(model, build_row(rows)), torch.cat([alone(model, row) for row in rows])):
+        assert logp.dtype == torch.float32
+        errors.append((logp - truth).abs().mean())
+        slope_errors.append((gradient(model, logp).float() - slope).norm() / slope.norm())
+    assert 0 < errors[0] < 1.3 * errors[1] and errors[0] < 0.02
+    assert 0 < slope_errors[0] < 1.3 * slope_errors[1] and slope_errors[0] < 0.05
 
 
-def test_gradient_checkpointing_gives_the_same_gradient():
-    model, rows = tiny("qwen2").train(), turns_of_a_group()
+@pytest.mark.parametrize("kind", ["qwen2", "lora"])
+def test_gradient_checkpointing_gives_the_same_gradient(kind, tiny, turns_of_a_group):
+    model, rows = tiny(kind).train(), turns_of_a_group()
     grads = []
     for on in (False, True):
-        model.activation_checkpointing_enable() if on else model.activation_checkpointing_disable()
-        model.zero_grad()
-        packed(model, build_row(rows)).sum().backward()
-        grads.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+        if on:
+            model.enable_input_require_grads() if kind == "lora" else None  # as TRL does where the embeddings are frozen
+            model.activation_checkpointing_enable()
+        grads.append(gradient(model, packed(model, build_row(rows))))
     assert torch.allclose(grads[0], grads[1], atol=1e-6)
 
 
-def test_a_leaked_page_or_a_shifted_position_is_noticed():
-    """Negative controls: the equality above is not blind."""
-    model, rows = tiny("qwen2"), turns_of_a_group()
+def leaking(row, node: int, into: int):
+    """The row with one mistake: the nodes below and of number `into` also see the first token of node `node`, which is no ancestor of theirs."""
+    nodes = []
+    for number, (length, ancestors) in enumerate(row.nodes):
+        ancestors = tuple(x for a in ancestors for x in ((node, node + 1) if a == node else (a + (a > node),)))
+        if number == node:
+            nodes += [(1, ancestors), (length - 1, (*ancestors, node))]
+        else:
+            nodes.append((length, tuple(sorted({*ancestors, node})) if number == into else ancestors))
+    return replace(row, nodes=tuple(nodes))
+
+
+def test_one_leaked_page_token_or_one_shifted_position_is_noticed(tiny, turns_of_a_group):
+    """Negative controls: the equality above is not blind. Each breaks one thing, and moves what it touches by more than ten times the tolerance."""
+    model, rows = tiny("qwen2"), turns_of_a_group(members=1)
     tree = build_row(rows)
     honest = packed(model, tree)
-    leaked = [Sequence(r.context_ids[:20] + [7] + r.context_ids[20:], *list(vars(r).values())[1:]) for r in rows]
-    assert (packed(model, build_row(leaked)) - honest).abs().max() > 1e-4
-    tree.position_ids[:, 10:] += 1
-    assert (packed(model, tree) - honest).abs().max() > 1e-4
+    leaves = [number for number in range(len(tree.nodes)) if not any(number in ancestors for _, ancestors in tree.nodes)]
+    page, later = leaves[0], leaves[-1]  # the branches [page_1 a_1] and [page_3 a_3]
+    assert torch.allclose(packed(model, leaking(tree, page, into=page)), honest, atol=1e-6)  # parting a node alone is no mistake
+    leaked = packed(model, leaking(tree, page, into=later))
+    touched = tree.turn == 2
+    assert (leaked - honest)[touched].abs().min() > 1e-5 and (leaked - honest)[touched].abs().max() > 1e-4
+    assert torch.allclose(leaked[~touched], honest[~touched], atol=1e-6)
+    shifted = tree.position_ids.clone()
+    shifted[:, 9] += 1  # the first token of the first page
+    moved = packed(model, replace(tree, position_ids=shifted))
+    assert (moved - honest)[tree.turn == 0].abs().max() > 1e-4
+    assert torch.allclose(moved[tree.turn > 0], honest[tree.turn > 0], atol=1e-6)
 
 
-def test_splitting_into_rows_keeps_every_turn():
-    model, rows = tiny("qwen2"), turns_of_a_group()
-    many = pack(rows, row_tokens=60)
-    assert len(many) > 2
-    assert torch.allclose(torch.cat([packed(model, r) for r in many]), packed(model, build_row(rows)), atol=1e-5)
-    assert torch.cat([r.turn for r in many]).tolist() == build_row(rows).turn.tolist()
+def test_what_a_browser_episode_recorded_is_what_training_computes():
+    """Real rollouts of the `hf` engine, those committed of the base model: its log-probs, recomputed on rows of either kind, are those recorded."""
+    run = project_path("results/laptop/eval-base-s0")
+    folder = project_path("data/models/pocket-base")
+    assert json.loads((run / "environment.json").read_text())["model"] == fingerprint(folder), "the base model is not the one of the committed run"
+    model, _ = load_model(folder)
+    episodes = sorted(read_trajectories(run / "trajectories.parquet"), key=lambda t: -len(t.turns))[::10][:6]  # long ones among them
+    rows = sequences([t for t in episodes if t.turns])
+    tree, apart = build_row(rows), build_row(rows, share=False)
+    model.set_attn_implementation(TREE_ATTENTION)
+    with torch.no_grad():
+        logp, reference = forward_logprobs(model, tree)[0], forward_logprobs(model, apart)[0]
+    assert len(rows) > 20 and tree.input_ids.numel() < 0.9 * apart.input_ids.numel()
+    assert (logp - reference).abs().max() < 1e-4  # sums over thousands of keys in float32
+    assert (logp - tree.logprobs).abs().mean() < 1e-3
 
 
 def test_turns_that_cannot_be_trained_are_refused_with_a_reason():

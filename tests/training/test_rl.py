@@ -6,19 +6,23 @@ tests/notebooks and tests/test_rollout.py.
 
 import dataclasses
 import shutil
+import threading
 import tomllib
 
+import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from wr1_utils.agent.hf_engine import load_model, model_folder
 from wr1_utils.agent.policy import ModelError, Request
+from wr1_utils.agent.prompt import context_ids
 from wr1_utils.rollout import reply_seed
 from wr1_utils.runs import open_run
-from wr1_utils.settings import SettingsError, load_settings, with_style
+from wr1_utils.settings import ROOT, SettingsError, load_settings, with_style
 from wr1_utils.tasks.task import Task
-from wr1_utils.training import rl
-from wr1_utils.training.packing import forward_logprobs
+from wr1_utils.training import pieces, rl
+from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
 from wr1_utils.trajectory import Trajectory, Turn, read_trajectories
 
 TASKS = [Task(str(i), ("shopping",), "", f"guess {i}", "guess", "guess", {}, False, False, {}, "train") for i in range(8)]
@@ -77,6 +81,11 @@ def test_reward_rises_and_every_step_is_told(settings, game):
     assert metrics["step"].tolist() == list(range(1, 17))
     assert metrics["success_rate"].tail(3).mean() > metrics["success_rate"].head(3).mean() + 0.2
     assert metrics["mismatch"].max() < 1e-4 and metrics["mismatch_k3"].max() < 1e-6
+    assert {
+        "reward", "success_rate", "groups", "flat_groups", "infrastructure", "refused", "turns", "trajectory_tokens", "reply_tokens", "loss", "kl",
+        "clip_fraction", "entropy", "seconds_rollout", "seconds_update", "tokens_per_second",
+    } <= set(metrics.columns)  # fmt: skip
+    assert metrics.notna().all().all() and (metrics[["entropy", "tokens_per_second", "reply_tokens"]] > 0).all().all()
     assert metrics["infrastructure"].sum() == sum(
         sum(not t.valid for t in read_trajectories(f)) for f in run.folder.glob("rollouts/*.parquet")
     ) > 0
@@ -85,9 +94,10 @@ def test_reward_rises_and_every_step_is_told(settings, game):
     assert (run.folder.parent / f"{run.name}.old").is_dir()
 
 
-@pytest.mark.parametrize("draw", ["even", "middling"])
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, settings, game, monkeypatch, capsys, tmp_path):
-    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, draw=draw))
+@pytest.mark.parametrize("draw, overlap", [("even", False), ("middling", False), ("middling", True)])
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, overlap, settings, game, monkeypatch, capsys, tmp_path):
+    """With overlap the fourth rollout, which is interrupted, goes on beside the third update."""
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, draw=draw, overlap=overlap))
     whole = final_weights(rl.train_rl(settings, "r1_zero"))
     other = dataclasses.replace(settings, results=str(tmp_path / "again"), checkpoints=str(tmp_path / "again-weights"))
     monkeypatch.setattr(rl, "Rollout", lambda s: GuessingGame(s, stop_after=4))
@@ -103,20 +113,106 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, settings,
     assert torch.allclose(final_weights(run), whole, atol=1e-6)
 
 
+def written_by(model, run, step: int) -> float:
+    """Largest difference between the log-probs recorded in a step's rollouts and those that a model gives."""
+    row = build_row(sequences(read_trajectories(run.path(f"rollouts/step-{step:04d}.parquet"))))
+    model.set_attn_implementation(TREE_ATTENTION)
+    with torch.no_grad():
+        return (forward_logprobs(model, row)[0] - row.logprobs).abs().max().item()
+
+
+def test_with_overlap_a_rollout_is_by_the_policy_one_update_back(settings, game):
+    """Steps 1 and 2 are written by the start, step 4 by the weights after two updates, and each is compared with the policy that wrote it."""
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, overlap=True, steps=4, learning_rate=5e-3))
+    run = rl.train_rl(settings, "r1_zero")
+    assert run.metrics()["mismatch"].max() < 1e-4
+    model, _ = load_model(settings.model.path)
+    assert written_by(model, run, 1) < 1e-4 and written_by(model, run, 2) < 1e-4 and written_by(model, run, 3) > 1e-2
+    third, fourth = run.checkpoints / "checkpoint-6", run.checkpoints / "checkpoint-8"  # after so many optimizer steps, two a step
+    kept = load_file(third / rl.SAMPLER)
+    model.load_state_dict(kept, strict=False)  # a tied output layer is not in the file
+    assert written_by(model, run, 4) < 1e-4
+    after_three, sampler = load_file(third / "model.safetensors"), load_file(fourth / rl.SAMPLER)
+    names = after_three.keys() & sampler.keys()  # of tied weights each file has one name
+    assert len(names) > 10 and all(torch.equal(after_three[name], sampler[name]) for name in names)
+    assert any(not torch.equal(after_three[name], kept[name]) for name in names)
+
+
+def test_with_overlap_the_next_rollout_goes_on_beside_the_update(settings, game, monkeypatch):
+    """The second rollout waits until the first update has made a step: if it had to come first, both would wait for ever."""
+    moved, step = threading.Event(), rl.MGRPOTrainer.training_step
+
+    class Waiting(GuessingGame):
+        def run(self, *arguments, **named):
+            assert self.calls != 1 or moved.wait(60), "no update was made beside the rollout"
+            return super().run(*arguments, **named)
+
+    def training_step(self, *arguments):
+        loss = step(self, *arguments)
+        moved.set()
+        return loss
+
+    monkeypatch.setattr(rl, "Rollout", Waiting)
+    monkeypatch.setattr(rl.MGRPOTrainer, "training_step", training_step)
+    assert rl.train_rl(dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, overlap=True, steps=2)), "r1_zero").summary()["steps"] == 2
+
+
+def test_the_committed_runs_trained_on_what_they_sampled():
+    """Of every RL run in results/, at every step; those that leave the exact context on purpose (an ablation) are not meant."""
+    runs = [run for run in (ROOT / "results").glob("*/rl-*") if 'context = "flat"' not in (run / "settings.toml").read_text(encoding="utf-8")]
+    assert {"demo", "laptop"} <= {run.parent.name for run in runs}
+    for run in runs:
+        metrics = pd.read_csv(run / "metrics.csv")
+        assert metrics["mismatch_k3"].abs().max() < 1e-3 and metrics["mismatch"].max() < 1e-3, run
+
+
 @pytest.mark.parametrize("rows", ["tree", "turns"])
-def test_a_batch_split_into_rows_gives_the_same_gradient(settings, game, monkeypatch, rows):
-    """1×32 against 32×1, with shared prefixes and without: one gradient."""
+def test_a_batch_cut_into_pieces_gives_the_same_gradient(settings, game, monkeypatch, rows):
+    """1×N against N×1, with shared prefixes and without: one gradient."""
     settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, rows=rows, minibatches=1))
-    gradients = []
-    for row_tokens in (8192, 1):
-        monkeypatch.setattr(rl, "ROW_TOKENS", row_tokens)
+    gradients, counts = [], []
+    cut = pieces.plan
+    monkeypatch.setattr(pieces, "plan", lambda nodes, sizes, room: counts.append(cut(nodes, sizes, room)) or counts[-1])
+    for room in (8192, 1):
+        monkeypatch.setattr(rl, "ROOM", room)
         model, tokenizer = load_model(settings.model.path)
-        run = open_run(settings, "rl", f"split{row_tokens}")
+        run = open_run(settings, "rl", f"split{room}")
         trainer = rl.MGRPOTrainer(settings, run, model, tokenizer, TASKS, GuessingGame(settings))
         assert trainer.training_step(model, []).isfinite()
         gradients.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+    assert len(counts[0]) == len(counts[1]) == 1 and all(len(plan) > 16 for plan in counts[2:]) and len(counts) == 4  # of the reference, of the policy
     assert gradients[0].norm() > 0
     assert (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4
+
+
+class TwoPages(GuessingGame):
+    """Two turns, each with a page of its own, in contexts as a rollout makes them; reward 1 for an even first token of the second reply."""
+
+    def run(self, tasks, policy, *, group, temperature, seed, run, beside):
+        jobs = [(task, member, []) for task in tasks for member in range(group)]
+        for number, page in enumerate(("[1] link Mugs", "[4] button Buy")):
+            requests = [Request(context_ids(policy.tokenizer, "Act on the page.", task.intent, [t.reply_ids for t in turns], f"{page} {task.task_id}"), 6, temperature,
+                                reply_seed(seed, task.task_id, member, number)) for task, member, turns in jobs]
+            for (_, _, turns), request, reply in zip(jobs, requests, policy.generate(requests)):
+                turns.append(Turn("", "", "", request.context_ids, reply.ids, reply.logprobs, reply.text, "", "", 0.0, 0.0))
+        reward = lambda turns: float(turns[-1].reply_ids[0] % 2 == 0)  # noqa: E731
+        return [Trajectory("r", task.task_id, "pocket", "shopping", "guess", "train", task.intent, i // group, member, 0, "p", "success" if reward(turns) else "failure",
+                           reward(turns), None, "", 0.0, turns) for i, (task, member, turns) in enumerate(jobs)]
+
+
+def test_flat_training_shows_its_mismatch_and_its_ratio_does_not_see_it(settings, game, monkeypatch):
+    """The authors' rows: recomputed log-probs are others than recorded, but the ratio, taken on the flat contexts, starts at 1."""
+    monkeypatch.setattr(rl, "Rollout", TwoPages)
+    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, steps=1, minibatches=1))
+    metrics = {}
+    for context in ("exact", "flat"):
+        run = rl.train_rl(dataclasses.replace(settings, profile=context, training=dataclasses.replace(settings.training, context=context)), "r1_zero")
+        metrics[context] = run.metrics().iloc[0]
+    assert metrics["exact"]["mismatch"] < 1e-5 and metrics["flat"]["mismatch"] > 1e-3
+    assert metrics["flat"]["clip_fraction"] == metrics["exact"]["clip_fraction"] == 0 and metrics["flat"]["refused"] == 0
+    assert metrics["flat"]["loss"] == pytest.approx(metrics["exact"]["loss"], abs=1e-5)  # both −ΣwA at ratio 1
+    with pytest.raises(SettingsError, match="episode.compress = false"):
+        rl.train_rl(dataclasses.replace(settings, training=dataclasses.replace(settings.training, context="flat"), episode=dataclasses.replace(settings.episode, compress=False)), "r1_zero")
 
 
 def test_flat_groups_move_nothing(settings, game, monkeypatch):
@@ -157,7 +253,7 @@ def test_the_reference_policy_is_the_start_of_rl(settings, game):
     model, tokenizer = load_model(settings.model.path)
     trainer = rl.MGRPOTrainer(settings, open_run(settings, "rl", "ref"), model, tokenizer, TASKS, GuessingGame(settings))
     trainer._new_step(1)
-    batch = next(b for part in trainer.minibatches for b in part)
+    batch = next(batch for batch in trainer.minibatches if batch)
     model.set_attn_implementation("wr1_tree")
     with torch.no_grad():
         logp, _ = forward_logprobs(model, batch.row, settings.rl.temperature)

@@ -1,5 +1,8 @@
 """The comparison of tree rows and turn rows counts the same work and leaves no gradient behind."""
 
+from itertools import permutations
+from types import SimpleNamespace
+
 from wr1_utils.agent.hf_engine import load_model
 from wr1_utils.training import speed
 from wr1_utils.training.packing import Sequence, build_row
@@ -19,8 +22,19 @@ def test_a_prompt_is_the_same_for_all():
     assert build_row(longer).input_ids.numel() == 18
 
 
+def test_episodes_of_a_task_come_side_by_side_and_none_is_lost():
+    def played(policy, task, turns=1):
+        return SimpleNamespace(policy=policy, task_id=task, turns=[None] * turns)
+
+    runs = [[played("base", "a"), played("base", "b"), played("base", "c", turns=0)], [played("r1", "b"), played("r1", "c"), played("r1", "a")]]
+    drawn = speed.group_of_policies(runs, 3)
+    assert [t.task_id for t in drawn] in ([*first, *second, *third] for first, second, third in permutations((["a"] * 2, ["b"] * 2, ["c"])))
+    assert [t.policy for t in drawn if t.task_id == "a"] == ["base", "r1"]
+    assert len({t.task_id for t in speed.group_of_policies(runs, 2)}) == 2 and speed.longest(ROWS) == ROWS[0]
+
+
 def test_an_update_is_timed_and_changes_nothing(tiny_model):
     model, _ = load_model(tiny_model)
     before = [p.detach().clone() for p in model.parameters()]
-    assert speed.update_seconds(model, ROWS, True, 100) > 0
+    assert speed.update_seconds(model, ROWS, True) > 0
     assert all((p == q).all() and p.grad is None for p, q in zip(model.parameters(), before))

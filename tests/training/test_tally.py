@@ -1,6 +1,7 @@
 """An RL step's minibatches are a function of its number and seed; its metrics are worked out by hand."""
 
 import math
+import time
 
 import pytest
 import torch
@@ -36,11 +37,14 @@ def test_metrics_by_hand():
         trajectory("infrastructure", None, 1),
         trajectory("success", 1.0, 1, "miniwob"),
     ]
-    tally = Tally(3, trajectories, groups=2, flat_groups=1, refused=0, seconds_rollout=8.0)
+    tally = Tally(3, trajectories, groups=2, flat_groups=1, refused=0, seconds_rollout=8.0, seconds_policy=3.0)
+    with tally.timed("backward"):
+        time.sleep(0.05)
     row = build_row([Sequence([1, 2], [3, 4], [-1.0, -1.0], 0, 0)])
     logp = torch.tensor([-1.0, -1.0 + math.log(1.5)])  # ratios 1 and 1.5
-    batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]))
-    tally.add(batch, logp, torch.tensor([0.2, 0.4]), loss=-0.7, clip=0.2, fresh=True)
+    batch = Batch(row, torch.tensor([1.0, 1.0]), torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0 + math.log(1.5)]), row.logprobs)
+    tally.add(batch, logp, torch.tensor([0.2, 0.4]), loss=-0.7, clip=0.2)
+    tally.compare(row, logp)
     metrics = tally.metrics(seconds_update=2.0)
     assert metrics["reward"] == metrics["success_rate"] == pytest.approx(2 / 3)
     assert metrics["success_rate_pocket"] == 0.5 and metrics["success_rate_miniwob"] == 1
@@ -50,6 +54,15 @@ def test_metrics_by_hand():
     assert metrics["clip_fraction"] == 0.5 and metrics["kl"] == pytest.approx(0)
     assert metrics["entropy"] == pytest.approx(0.3)
     assert metrics["mismatch"] == pytest.approx(math.log(1.5) / 2)
+    assert (metrics["seconds_rollout"], metrics["seconds_update"], metrics["seconds_policy"]) == (8, 2, 3)
+    assert 0.05 <= metrics["seconds_backward"] < 1 and metrics["seconds_forward"] == metrics["seconds_reference"] == metrics["seconds_optimizer"] == 0
     # KL(recorded ‖ recomputed): d = log 1.5 on one of two tokens, 1.5 − log 1.5 − 1
     assert metrics["mismatch_k3"] == pytest.approx((1.5 - math.log(1.5) - 1) / 2, rel=1e-5)
     assert metrics["tokens_per_second"] == pytest.approx((4 + 14) / 10)
+
+
+def test_what_was_not_measured_has_no_number():
+    """A step whose groups are all flat trains on nothing: no KL, and no mismatch that would look like a good one."""
+    metrics = Tally(1, [trajectory("success", 1.0, 1)], groups=1, flat_groups=1, refused=0, seconds_rollout=1.0).metrics(1.0)
+    assert all(math.isnan(metrics[name]) for name in ("kl", "entropy", "clip_fraction", "mismatch", "mismatch_k3"))
+    assert metrics["loss"] == 0 and metrics["success_rate"] == 1

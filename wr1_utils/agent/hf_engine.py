@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import torch
@@ -140,6 +141,7 @@ class HFPolicy:
 
     def __init__(self, model, tokenizer, name: str):
         self.model, self.tokenizer, self.name = model, tokenizer, name
+        self.seconds = 0.0  # what all replies so far took to write
         declared = model.generation_config.eos_token_id
         declared = declared if isinstance(declared, list) else [declared] if declared is not None else []
         self._ends = sorted({tokenizer.eos_token_id, *declared})
@@ -153,6 +155,7 @@ class HFPolicy:
         The model is in evaluation mode while replies are in progress and gets its mode back after the last one. So do torch's
         threads: half of the cores are left to the browser, which is faster on two (results/LOG.md).
         """
+        started = time.monotonic()
         if self._before is None:
             self._before = self.model.training, torch.get_num_threads()
             self.model.eval()
@@ -166,6 +169,7 @@ class HFPolicy:
                 ended = self._decoder.advance([])
         if self._decoder is None or not self._decoder.places:
             self._restore()
+        self.seconds += time.monotonic() - started
         return [(key, self._reply(ids, logprobs)) for key, ids, logprobs in ended]
 
     def generate(self, requests: list[Request]) -> list[Reply]:

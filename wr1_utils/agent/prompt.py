@@ -1,7 +1,8 @@
 """The context of a turn, as text and as token ids (paper, "Dynamic context compression").
 
 At turn t the policy reads the system prompt, the task, all its earlier replies, and the current page; every earlier page
-is the placeholder `** Simplified html **`. The chat template of the model's tokenizer supplies what stands between.
+is the placeholder `** Simplified html **`. Without compression (`episode.compress = false`, for an ablation) every earlier
+page stays whole. The chat template of the model's tokenizer supplies what stands between.
 
 Replies enter a context as the ids that were sampled: the template is rendered with a mark in each reply's place, the
 pieces between the marks are tokenised, and the recorded ids are put where the marks were. Nothing that the policy wrote
@@ -23,19 +24,23 @@ class PromptError(WR1Error, ValueError):
     """A tokenizer whose chat template cannot carry a multi-turn episode."""
 
 
-def messages(system_prompt: str, intent: str, replies: list[str], page: str) -> list[dict]:
-    """The chat of turn len(replies) + 1: earlier pages are placeholders, only the current page is whole."""
+def messages(system_prompt: str, intent: str, replies: list[str], page: str, earlier: list[str] | None = None) -> list[dict]:
+    """The chat of turn len(replies) + 1: earlier pages are placeholders, only the current page is whole; or, given the `earlier` pages, all are."""
+    pages = [*([PLACEHOLDER] * len(replies) if earlier is None else earlier), page]
     chat = [{"role": "system", "content": system_prompt}] if system_prompt else []
-    for number, reply in enumerate([*replies, None]):
-        shown = page if reply is None else PLACEHOLDER
+    for number, (reply, shown) in enumerate(zip([*replies, None], pages, strict=True)):
         chat.append({"role": "user", "content": f"Task: {intent}\n{shown}" if number == 0 else shown})
         if reply is not None:
             chat.append({"role": "assistant", "content": reply})
     return chat
 
 
-def context_ids(tokenizer, system_prompt: str, intent: str, replies: list[list[int]], page: str) -> list[int]:
+def context_ids(
+    tokenizer, system_prompt: str, intent: str, replies: list[list[int]], page: str, earlier: list[str] | None = None
+) -> list[int]:
     """Token ids of a turn's context; `replies` are the ids of the earlier replies as they were sampled.
+
+    `earlier`: the pages of the earlier turns, one a reply, where the history is not to be compressed.
 
     An end-of-turn token at the end of a reply is left to the template, which writes it after every reply. Raises
     PromptError if the tokenizer has no chat template or the template drops or rewrites earlier replies.
@@ -44,7 +49,7 @@ def context_ids(tokenizer, system_prompt: str, intent: str, replies: list[list[i
         raise PromptError("the model's tokenizer has no chat template; use a chat (instruct) model, or add chat_template.jinja to its folder")
     marks = [_MARK.format(i) for i in range(len(replies))]
     text = tokenizer.apply_chat_template(
-        messages(system_prompt, intent, marks, page), tokenize=False, add_generation_prompt=True
+        messages(system_prompt, intent, marks, page, earlier), tokenize=False, add_generation_prompt=True
     )
     ids: list[int] = []
     for mark, reply in zip(marks, replies):

@@ -22,6 +22,7 @@ from wr1_utils.settings import ROOT
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 METHOD_COLOURS = {"base": "#999999", "bc": "#E69F00", "r1": "#0072B2", "filtered_bc": "#000000", "awr": "#56B4E9", "r1_zero": "#009E73", "r1_cot": "#CC79A7", "bc_cot": "#D55E00"}
 BENCHMARK_COLOURS = {"all": "#000000", "pocket": "#0072B2", "arena": "#CC79A7", "miniwob": "#D55E00", "webarena-lite": "#009E73", "webarena": "#56B4E9"}
+STAGE_COLOURS = {"prompted": "#999999", "before RL": "#E69F00", "after RL": "#0072B2"}  # of ablations, in their order
 MEASURE_NAMES = {"reward": "reward, mean of a step", "trajectory_tokens": "tokens a trajectory", "turns": "turns a trajectory"}
 _MARKERS = ("o", "s", "^", "D", "v")  # these three: apart in print, too
 _HATCHES = ("", "//", "", "..", "\\\\", "xx", "--", "oo")
@@ -164,6 +165,64 @@ def draw_turn_limits(csv: str | Path) -> Path:
         return _save(figure, csv, "turn_limits")
 
 
+def draw_ablation(csv: str | Path) -> Path:
+    """Success rate with its 95 % Wilson interval, tokens a reply and turns an episode for each setting and stage, over all test tasks, from `ablation_<name>.csv`.
+
+    Saved under the same name. The title states a difference to the reference only where its interval does not hold 0.
+    """
+    table = _read(csv, "benchmark", "setting", "stage", "reference", "rate", "low", "high", "reply_tokens", "turns", "difference", "difference_low", "difference_high")
+    table = table[table["benchmark"] == table["benchmark"].iloc[-1]]  # the last one is `all` where there are several
+    settings, stages = list(table["setting"].unique()), [stage for stage in STAGE_COLOURS if stage in set(table["stage"])]
+    with matplotlib.rc_context(_STYLE):
+        figure, panels = _canvas(6.4, 6.4, rows=3)
+        width = 0.8 / len(stages)
+        for number, stage in enumerate(stages):
+            rows = table[table["stage"] == stage].set_index("setting").reindex(settings)
+            where = [place + (number - (len(stages) - 1) / 2) * width for place in range(len(settings))]
+            spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
+            for axes, values, form in zip(panels, (100 * rows["rate"], rows["reply_tokens"], rows["turns"]), ("%.0f", "%.1f", "%.1f")):
+                bars = axes.bar(where, values, width * 0.9, yerr=spread if axes is panels[0] else None, color=STAGE_COLOURS[stage],
+                                hatch="//" if number % 2 else "", edgecolor="#333333", linewidth=0.6, label=stage, error_kw={"ecolor": "#000000", "capsize": 3, "linewidth": 1})
+                axes.bar_label(bars, ["" if pd.isna(value) else form % value for value in values], padding=2, fontsize=8)
+        for axes, name in zip(panels, ("success rate, %", "tokens a reply", "turns an episode")):
+            axes.set(ylabel=name)
+            axes.margins(y=0.15)
+            axes.grid(axis="x", visible=False)
+        panels[0].set(ylim=(0, 110))
+        panels[-1].set_xticks(range(len(settings)), settings)
+        found = table[(table["difference_low"] > 0) | (table["difference_high"] < 0)]
+        figure.suptitle("\n".join(f"{row.setting} − {row.reference}, {row.stage}: {100 * row.difference:+.1f} points "
+                                  f"(95 % interval {100 * row.difference_low:+.1f} to {100 * row.difference_high:+.1f})" for row in found.itertuples()), fontsize=9)
+        figure.legend(*panels[0].get_legend_handles_labels(), ncols=len(stages), loc="outside lower center")
+        return _save(figure, csv, Path(csv).stem)
+
+
+def draw_demonstrations_curve(csv: str | Path) -> Path:
+    """Success rate against the number of demonstrations, before and after reinforcement learning, a panel a place, from `demonstrations_curve.csv`.
+
+    Points with 95 % Wilson intervals; the axis is linear up to the smallest number and logarithmic beyond.
+    """
+    table = _read(csv, "benchmark", "setting", "stage", "rate", "low", "high")
+    table["setting"] = table["setting"].astype(int)
+    places, numbers = list(table["benchmark"].unique()), sorted(table["setting"].unique())
+    with matplotlib.rc_context(_STYLE):
+        figure, panels = _canvas(1.2 + 2.6 * len(places), 3.8, columns=len(places))
+        for axes, place in zip(panels, places):
+            for number, stage in enumerate(("before RL", "after RL")):
+                rows = table[(table["benchmark"] == place) & (table["stage"] == stage)].sort_values("setting")
+                spread = [100 * (rows["rate"] - rows["low"]).clip(lower=0), 100 * (rows["high"] - rows["rate"]).clip(lower=0)]
+                axes.errorbar(rows["setting"], 100 * rows["rate"], yerr=spread, capsize=2, elinewidth=1, marker=_MARKERS[number], markersize=5, linestyle=("--", "-")[number],
+                              color=STAGE_COLOURS[stage], label=stage)
+            axes.set_title(BENCHMARK_NAMES.get(place, place), fontsize=10)
+            axes.set_xscale("symlog", base=2, linthresh=max(1, min([one for one in numbers if one], default=1)))
+            axes.set_xticks(numbers, [str(one) for one in numbers], fontsize=7)
+            axes.minorticks_off()
+            axes.set(xlabel="demonstrations")
+        panels[0].set(ylabel="success rate on test tasks, %", ylim=(0, 100))
+        figure.legend(*panels[0].get_legend_handles_labels(), ncols=2, loc="outside lower center")
+        return _save(figure, csv, Path(csv).stem)
+
+
 def draw_loss(csv: str | Path) -> Path:
     """Loss against the optimizer step, from the `metrics.csv` of a behaviour cloning run; saved as `loss`."""
     table = _read(csv, "step", "loss")
@@ -180,6 +239,8 @@ FIGURES = (  # below results/: the CSVs, and what draws them
     ("*/main.csv", draw_success_rates),
     ("*/comparisons.csv", draw_comparisons),
     ("*/turn_limits.csv", draw_turn_limits),
+    ("*/ablation_*.csv", draw_ablation),
+    ("*/demonstrations_curve.csv", draw_demonstrations_curve),
     ("*/dynamics_*.csv", draw_training_dynamics),
     ("*/rl-*/reward_curve.csv", draw_reward_curve),
     ("*/bc-*/metrics.csv", draw_loss),
@@ -234,7 +295,7 @@ def _read(csv: str | Path, *columns: str) -> pd.DataFrame:
     """Raises AnalysisError if there is no such file, or a column or every row is missing."""
     if not Path(csv).is_file():
         raise AnalysisError(f"{csv}: there is no such file to draw from; run the notebook that writes it first.")
-    table = pd.read_csv(csv, dtype={"seed": str})
+    table = pd.read_csv(csv, dtype={"seed": str, "setting": str, "reference": str})
     missing = [name for name in columns if name not in table]
     if missing:
         raise AnalysisError(f"{csv}: column {missing[0]!r} is missing; the figure needs {', '.join(columns)}.")

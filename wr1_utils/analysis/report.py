@@ -173,7 +173,7 @@ def _profile_chapter(results: Path, name: str, figures: dict[str, tuple[bytes, P
     chapter = Chapter(name, f"Profile {name}", runs=[_stamp(run, link) for run in runs])
     if (folder / "main.csv").is_file() and (folder / "comparisons.csv").is_file():
         rates, differences = compact_frames(folder)
-        differences["p, Holm"] = [f"{p:.2g}" for p in read_table(folder / "comparisons.csv")["p_holm"]]
+        differences["p, Holm"] = read_table(folder / "comparisons.csv")["p_holm"].astype(str)  # whole: the page rounds it once
         chapter.summary = {"rates": _html(rates), "differences": _html(differences), "links": [_link(folder / file, link) for file in ("main.csv", "comparisons.csv")]}
     case = write_case_study(folder)
     chapter.case = (link(case.path), case.says) if case.path else None

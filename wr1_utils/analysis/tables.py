@@ -38,23 +38,30 @@ def finished_evaluations(folder: str | Path) -> list[Path]:
 
 
 def load_evaluations(folder: str | Path, methods: tuple[str, ...] = ()) -> pd.DataFrame:
-    """One row a test episode of every finished evaluation in `folder` (`results/<profile>/`).
+    """One row a test episode of every finished evaluation in `folder` (`results/<profile>/`), with the columns of `read_episodes`.
 
-    Columns: method, seed, benchmark, split, site, task_id, reward (NaN = error), turns, reply_tokens (both sums over the episode).
     Raises AnalysisError if there is no finished evaluation, or none of one of `methods`.
     """
-    rows = []
-    for run in finished_evaluations(folder):
-        _, method, seed = run.name.split("-")
-        rows += [{"method": method, "seed": int(seed[1:]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
-                  "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
-                 for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
+    parts = [part for part in map(read_episodes, finished_evaluations(folder)) if len(part)]
     for method in methods:
-        if method not in {row["method"] for row in rows}:
+        if method not in {part["method"].iloc[0] for part in parts}:
             raise AnalysisError(_run_first(folder, f" of {method}", f" and methods={method}"))
-    if not rows:
+    if not parts:
         raise AnalysisError(_run_first(folder))
-    return pd.DataFrame(rows).astype({"reward": float})
+    return pd.concat(parts, ignore_index=True)
+
+
+def read_episodes(run: Path) -> pd.DataFrame:
+    """One row a test episode of a finished evaluation, given its folder.
+
+    Columns: method, seed, benchmark, split, site, task_id, reward (NaN = error), turns, reply_tokens (both sums over the episode).
+    """
+    _, method, seed = run.name.split("-")
+    rows = [{"method": method, "seed": int(seed[1:]), "benchmark": t.benchmark, "split": t.split, "site": t.site, "task_id": t.task_id,
+             "reward": t.reward if t.valid else None, "turns": len(t.turns), "reply_tokens": t.reply_tokens}
+            for t in read_trajectories(run / "trajectories.parquet") if t.split in TEST_SPLITS]
+    columns = ["method", "seed", "benchmark", "split", "site", "task_id", "reward", "turns", "reply_tokens"]
+    return pd.DataFrame(rows, columns=columns).astype({"reward": float})
 
 
 def main_table(episodes: pd.DataFrame) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def train_tasks(settings: Settings, sets: int = 1) -> list[Task]:
     asks for that is there already or is a test task; of MiniWoB++ the next seeds. Raises SettingsError if both a limit and further sets are asked for.
     """
     if sets > 1 and settings.tasks.train_limit:
-        raise SettingsError("rl.task_sets adds training tasks and tasks.train_limit takes some away; set rl.task_sets = 1 or tasks.train_limit = 0.")
+        raise SettingsError("rl.task_sets and demos.task_sets add training tasks and tasks.train_limit takes some away; set both to 1, or tasks.train_limit = 0.")
     tasks = _tasks(settings, "train", settings.tasks.train_limit, settings.tasks.miniwob_train_per_env * sets)
     for benchmark in settings.tasks.benchmarks:
         if benchmark in ("pocket", "arena"):

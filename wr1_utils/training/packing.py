@@ -10,12 +10,12 @@ code trains actions on contexts they were not sampled from).
     branch        └ [page_1 a_1]  └ [page_2 a_2] …          loss falls on a_t of the branches only
 
 Attention runs per trie node: one SDPA call of the node's queries on the keys of its ancestors and itself. No N×N mask
-is ever built.
+is ever built. RL walks a row in pieces, so that it takes no more memory than its longest turn (training/pieces.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
@@ -96,14 +96,14 @@ def sequences(trajectories: list[Trajectory]) -> list[Sequence]:
     return rows
 
 
-def _insert(children: dict[int, _Node], ids: list[int], parent: _Node | None) -> _Node:
-    """Puts `ids` into the trie below `parent` and returns the node that holds the last of them."""
-    at = 0
+def _insert(children: dict[int, _Node], ids: list[int]) -> None:
+    """Puts `ids` into the trie whose roots are `children`."""
+    at, parent = 0, None
     while True:
         node = children.get(ids[at])
         if node is None:
-            node = children[ids[at]] = _Node(ids[at:], parent)
-            return node
+            children[ids[at]] = _Node(ids[at:], parent)
+            return
         rest = ids[at:]
         if node.ids == rest[: len(node.ids)]:  # the usual case: the whole node is shared
             same = len(node.ids)
@@ -117,7 +117,7 @@ def _insert(children: dict[int, _Node], ids: list[int], parent: _Node | None) ->
             node = upper
         at += same
         if at == len(ids):
-            return node
+            return
         children, parent = node.children, node
 
 
@@ -130,7 +130,7 @@ def build_row(rows: list[Sequence], share: bool = True) -> TreeRow:
         raise PackingError("no turns to pack")
     roots: list[dict[int, _Node]] = [{}] if share else [{} for _ in rows]
     for number, row in enumerate(rows):
-        _insert(roots[0 if share else number], row.context_ids + row.reply_ids, None)
+        _insert(roots[0 if share else number], row.context_ids + row.reply_ids)
 
     input_ids: list[int] = []
     positions: list[int] = []
@@ -179,40 +179,38 @@ def _path(children: dict[int, _Node], ids: list[int]) -> list[int]:
     return path
 
 
-def pack(rows: list[Sequence], row_tokens: int, share: bool = True) -> list[TreeRow]:
-    """Splits turns into rows of at most about `row_tokens` tokens (memory), never parting one turn, and packs each.
+@dataclass
+class Walk:
+    """What the attention knows of a row, or of a piece of one: its nodes (the first is number `first` of the row), and what is handed down to it.
 
-    Turns are kept in order, so the turns of a trajectory and the members of a group, which share most, stay together.
+    states: layer → node → (keys, values) of nodes outside the piece, leaves of the gradient's graph (training/pieces.py). A `kept` piece, which
+    is one node, adds its own, and `handed` gets each leaf with the tensor that it was made of.
     """
-    packed, batch, size = [], [], 0
-    for row in rows:
-        length = len(row.context_ids) + len(row.reply_ids)
-        if batch and size + length > row_tokens:
-            packed.append(build_row(batch, share))
-            batch, size = [], 0
-        batch.append(row)
-        size += length
-    packed.append(build_row(batch, share))
-    return packed
+
+    nodes: tuple[tuple[int, tuple[int, ...]], ...]
+    first: int = 0
+    kept: bool = False
+    states: dict[int, dict[int, tuple[torch.Tensor, torch.Tensor]]] = field(default_factory=dict)
+    handed: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
 
 
 def tree_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, sliding_window=None, tree=None, **kwargs):
-    """Attention of a TreeRow. query (1, heads, N, d); key, value (1, kv heads, N, d) → ((1, N, heads, d), None).
+    """Attention of a TreeRow, or a piece of one. query (1, heads, N, d); key, value (1, kv heads, N, d) → ((1, N, heads, d), None).
 
-    `tree` is `TreeRow.nodes`. Registered with transformers under the name `wr1_tree`; the model passes `tree` through.
+    `tree` is a Walk. Registered with transformers under the name `wr1_tree`; the model passes `tree` through.
     """
     if tree is None:
         raise PackingError("tree attention needs the nodes of a TreeRow (argument `tree`)")
     groups = query.shape[1] // key.shape[1]
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
-    lengths = [length for length, _ in tree]  # split once: its backward is one concatenation, that of slices a sum of full rows
+    lengths = [length for length, _ in tree.nodes]  # split once: its backward is one concatenation, that of slices a sum of full rows
     queries, keys, values = (x.to(value.dtype).split(lengths, dim=2) for x in (query, key, value))
+    states = dict(tree.states.get(module.layer_idx, {}))
+    states.update({tree.first + i: pair for i, pair in enumerate(zip(keys, values))})
     out = []
-    for number, (q, (_, ancestors)) in enumerate(zip(queries, tree)):
-        path = (*ancestors, number)
-        k = torch.cat([keys[i] for i in path], dim=2) if ancestors else keys[number]
-        v = torch.cat([values[i] for i in path], dim=2) if ancestors else values[number]
+    for number, (q, (_, ancestors)) in enumerate(zip(queries, tree.nodes), tree.first):
+        k, v = (torch.cat(parts, dim=2) if ancestors else parts[0] for parts in zip(*(states[i] for i in (*ancestors, number))))
+        if groups > 1:
+            k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)
         new, seen = q.shape[2], k.shape[2]
         if sliding_window is not None and seen > sliding_window:
             age = torch.arange(seen - new, seen, device=q.device)[:, None] - torch.arange(seen, device=q.device)[None]
@@ -222,6 +220,10 @@ def tree_attention(module, query, key, value, attention_mask, scaling=None, drop
             out.append(F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scaling))
         else:
             out.append(F.scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(new, seen), scale=scaling))
+    if tree.kept:
+        leaves = tuple(made.detach().requires_grad_(made.requires_grad) for made in states[tree.first])
+        tree.handed += zip(states[tree.first], leaves)
+        tree.states.setdefault(module.layer_idx, {})[tree.first] = leaves
     return torch.cat(out, dim=2).transpose(1, 2).contiguous(), None
 
 
@@ -232,17 +234,17 @@ assert TREE_ATTENTION in ALL_ATTENTION_FUNCTIONS.valid_keys()
 def forward_logprobs(model, row: TreeRow, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-probabilities of a row's trained tokens, and the entropy of the policy where each was written.
 
-    Returns ((M,), (M,)) in float32 nats, at the sampling temperature. The model's attention must be `wr1_tree`
+    Returns ((M,), (M,)) in float32 nats, at the sampling temperature; the entropy has no gradient. The model's attention must be `wr1_tree`
     (`model.set_attn_implementation(TREE_ATTENTION)`).
     """
-    kept, inverse = torch.unique(row.predictor, return_inverse=True)  # a shared token is projected once
-    logits = model(
-        input_ids=row.input_ids,
-        position_ids=row.position_ids,
-        logits_to_keep=kept,
-        tree=row.nodes,
-        use_cache=False,
-    ).logits[0]  # (kept, vocabulary)
+    return selected_logprobs(model, row.input_ids, row.position_ids, row.predictor, row.target, Walk(row.nodes), temperature)
+
+
+def selected_logprobs(model, input_ids, position_ids, predictor, target, walk: Walk, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same for the tokens of a piece: input_ids, position_ids (1, n); predictor (m,) indices into these n; target (m,) → ((m,), (m,))."""
+    kept, inverse = torch.unique(predictor, return_inverse=True)  # a shared token is projected once
+    logits = model(input_ids=input_ids, position_ids=position_ids, logits_to_keep=kept, tree=walk, use_cache=False).logits[0]  # (kept, vocabulary)
     log_all = torch.log_softmax(logits.float() / temperature, dim=-1)
-    entropy = -(log_all.exp() * log_all).sum(-1)
-    return log_all[inverse, row.target], entropy[inverse]
+    with torch.no_grad():
+        entropy = -(log_all.exp() * log_all).sum(-1)
+    return log_all[inverse, target], entropy[inverse]

@@ -3,10 +3,16 @@
 One RL step: `tasks_per_step` tasks are drawn, `group_size` trajectories of each are rolled out with the current policy,
 advantages are taken within each group, and the policy makes `minibatches` optimizer steps on the trajectories of groups
 that are not flat. Every turn is trained on exactly the token ids and the context it was sampled with, against the
-log-probs recorded when it was sampled (training/packing.py). The reference policy is the frozen start of RL.
+log-probs recorded when it was sampled (training/packing.py; `training.context = "flat"` trains as the authors' code does, for an
+ablation: training/flat.py). The reference policy is the frozen start of RL.
 
 TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
+
+With `rl.overlap` the rollouts of step s + 1 are made while step s is updated, by a copy of the policy as it stood before
+that update: one step off-policy, which the ratio against the recorded log-probs corrects. So the weights after u updates
+write the rollouts of step u + 2; steps 1 and 2 are both written by the start. A checkpoint keeps the copy too: a run that
+was interrupted rolls out again, with the same weights and seeds, what was in flight, and ends where an uninterrupted one does.
 
 Variants differ in their start alone: `r1` starts from behaviour cloning, `r1_zero` from the base model, `r1_cot` from
 behaviour cloning on demonstrations whose thoughts are paragraphs (agent/thoughts.py), which takes longer replies.
@@ -22,11 +28,16 @@ Deviations from the paper
 
 from __future__ import annotations
 
+import copy
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import torch
 from datasets import Dataset
-from transformers import PrinterCallback, set_seed
+from safetensors.torch import load_model as load_weights
+from safetensors.torch import save_model as save_weights
+from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 from wr1_utils.agent.hf_engine import HFPolicy, load_trainable, method_settings, model_folder, save_final
@@ -37,14 +48,17 @@ from wr1_utils.tasks import train_tasks
 from wr1_utils.tasks.task import Task
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.drawing import even_tasks, last_rates, middling_tasks, record_groups
+from wr1_utils.training.flat import flat_sequences
 from wr1_utils.training.losses import group_advantages, m_grpo_loss, token_weights
 from wr1_utils.training.tally import Batch, Tally, deal
-from wr1_utils.training.packing import TREE_ATTENTION, PackingError, TreeRow, forward_logprobs, pack, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, PackingError, Sequence, TreeRow, build_row, sequences
+from wr1_utils.training.pieces import Loss, evaluate, logits_weight
 from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
-ROW_TOKENS = 8192  # of one packed row, before sharing: what one forward and backward pass holds in memory
+SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
+ROOM = 1024  # tokens that a forward and backward pass may hold where no turn is so long: smaller pieces cost time (training/pieces.py)
 
 
 def train_rl(settings: Settings, variant: str = "r1") -> Run:
@@ -56,6 +70,10 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
     if variant not in VARIANTS:
         raise SettingsError(f"There is no RL variant {variant!r}; there are {', '.join(VARIANTS)}.")
     settings = method_settings(settings, variant)
+    if settings.training.context == "flat" and not settings.episode.compress:
+        raise SettingsError('training.context = "flat" trains with earlier pages left out, which they are not with episode.compress = false; change one of the two.')
+    if settings.training.context == "flat" and settings.rl.overlap:
+        raise SettingsError('training.context = "flat" takes the policy that sampled to be the one in training, which it is not with rl.overlap; change one of the two.')
     start = model_folder(settings, VARIANTS[variant])
     tasks = train_tasks(settings, settings.rl.task_sets)
     if len(tasks) < settings.rl.tasks_per_step:
@@ -73,6 +91,8 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
         if checkpoint:
             done = int(checkpoint.name.split("-")[1]) // settings.rl.minibatches
             print(f"{run.name}: continuing after step {done} of {settings.rl.steps}")
+            if settings.rl.overlap:
+                load_weights(trainer.policy.model, checkpoint / SAMPLER)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     save_final(trainer.model, tokenizer, run.checkpoints / "final")
     run.save_summary({"variant": variant, "start": VARIANTS[variant], "seconds": round(time.monotonic() - started, 1), **headline(run)})
@@ -88,7 +108,7 @@ def headline(run: Run) -> dict:
         "success_rate_first": float(metrics["success_rate"].head(tenth).mean()),
         "success_rate_last": float(metrics["success_rate"].tail(tenth).mean()),
         "seconds_a_step": float((metrics["seconds_rollout"] + metrics["seconds_update"]).mean()),
-        "largest_mismatch_k3": float(metrics["mismatch_k3"].max()),
+        "largest_mismatch_k3": float(metrics["mismatch_k3"].fillna(0.0).max()),  # a step without training has none
     }
 
 
@@ -102,6 +122,8 @@ class MGRPOTrainer(GRPOTrainer):
                 f"rl.minibatches = {rl.minibatches} must divide rl.tasks_per_step × rl.group_size = {rl.tasks_per_step * rl.group_size}."
             )
         self.settings, self.run, self.tasks, self.web = settings, run, tasks, rollout
+        sampler = copy.deepcopy(model) if rl.overlap else model  # before TRL wraps `forward`: a copy of that would call the model in training
+        self.policy = HFPolicy(sampler, tokenizer, run.name)
         super().__init__(
             model=model,
             reward_funcs=lambda **_: [],  # TRL wants one; rewards come with the trajectories
@@ -136,12 +158,14 @@ class MGRPOTrainer(GRPOTrainer):
             callbacks=[MarkWhole()],
         )
         self.remove_callback(PrinterCallback)
-        self.policy = HFPolicy(model, tokenizer, run.name)
+        self.add_callback(_StepEnd(self))
+        self.written = 0.0  # seconds that the policy took for the rollouts so far
+        self.ahead: Future | None = None  # the trajectories of the next step, being rolled out
         self.show = progress(f"RL {run.variant}, step")
 
     # ---- rollouts --------------------------------------------------------------------------------------------------
 
-    def _prepare_inputs(self, inputs: list[dict]) -> list[Batch]:
+    def _prepare_inputs(self, inputs: list[dict]) -> Batch | None:
         """The minibatch of this optimizer step; new rollouts when a new RL step begins. `inputs` is not used."""
         minibatches = self.settings.rl.minibatches
         if self.state.global_step % minibatches == 0:
@@ -150,14 +174,9 @@ class MGRPOTrainer(GRPOTrainer):
 
     def _new_step(self, step: int) -> None:
         rl, started = self.settings.rl, time.monotonic()
-        tasks = self._tasks_of_step(step)
         self.show(step - 1, rl.steps, f"rolling out {rl.tasks_per_step} × {rl.group_size}")
-        file = self.run.path(f"rollouts/step-{step:04d}.parquet")
-        trajectories = self.web.run(
-            tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
-            seed=self.settings.seed * 1_000_003 + step, run=self.run.name, beside=file,
-        )  # fmt: skip
-        write_trajectories(file, trajectories)
+        trajectories = self.ahead.result() if self.ahead else self._roll_out(step, self._tasks_of_step(step))
+        write_trajectories(self._rollout_file(step), trajectories)
         self.refused = 0
         groups = [trajectories[i : i + rl.group_size] for i in range(0, len(trajectories), rl.group_size)]
         record_groups(self.run.path("groups.csv"), step, groups)
@@ -169,11 +188,39 @@ class MGRPOTrainer(GRPOTrainer):
         ]
         self.tally = Tally(
             step, trajectories, groups=len(groups), flat_groups=len(groups) - len(trained),
-            refused=self.refused, seconds_rollout=time.monotonic() - started,
+            refused=self.refused, seconds_rollout=time.monotonic() - started, seconds_policy=self.policy.seconds - self.written,
         )  # fmt: skip
+        self.written = self.policy.seconds
         parts = deal(trained, rl.minibatches, seed=self.settings.seed * 1_000_003 + step)
         self.update_started = time.monotonic()
-        self.minibatches = [self._batches(part) for part in parts]
+        self.minibatches = [self._batch(part) for part in parts]
+        if rl.overlap:
+            self._roll_out_ahead(step)
+
+    def _rollout_file(self, step: int) -> Path:
+        return self.run.path(f"rollouts/step-{step:04d}.parquet")
+
+    def _roll_out(self, step: int, tasks: list[Task]) -> list[Trajectory]:
+        rl = self.settings.rl
+        return self.web.run(
+            tasks, self.policy, group=rl.group_size, temperature=rl.temperature,
+            seed=self.settings.seed * 1_000_003 + step, run=self.run.name, beside=self._rollout_file(step),
+        )  # fmt: skip
+
+    def _roll_out_ahead(self, step: int) -> None:
+        """Begins the rollouts of the step after `step`, which is about to be updated, by a copy of the policy as it is now.
+
+        The weights that wrote the rollouts of `step` are in the copy until then, and are asked for the mismatch: those in training are newer.
+        """
+        sampler = self.policy.model
+        if batch := self.minibatches[0]:
+            self.tally.compare(batch.row, self._evaluate(sampler, batch.row)[0])
+        sampler.load_state_dict(self.model.state_dict())
+        self.ahead = None
+        if step < self.settings.rl.steps:
+            thread = ThreadPoolExecutor(1, "rollout")
+            self.ahead = thread.submit(self._roll_out, step + 1, self._tasks_of_step(step + 1))
+            thread.shutdown(wait=False)  # once it is done
 
     def _tasks_of_step(self, step: int) -> list[Task]:
         rl = self.settings.rl
@@ -185,56 +232,93 @@ class MGRPOTrainer(GRPOTrainer):
     def _trainable(self, trajectory: Trajectory) -> bool:
         """True if every turn can be trained exactly; otherwise the trajectory is refused, and why is printed."""
         try:
-            return bool(sequences([trajectory]))
+            return bool(self._sequences([trajectory]))
         except PackingError as fault:
             print(f"not trained on: {fault}")
             self.refused += 1
             return False
 
-    def _batches(self, part: list[tuple[Trajectory, float]]) -> list[Batch]:
-        """One minibatch as packed rows with everything the loss needs; [] for an empty one."""
+    def _sequences(self, trajectories: list[Trajectory]) -> list[Sequence]:
+        if self.settings.training.context == "flat":
+            return flat_sequences(trajectories, self.processing_class, self.settings.model.system_prompt)
+        return sequences(trajectories)
+
+    def _batch(self, part: list[tuple[Trajectory, float]]) -> Batch | None:
+        """One minibatch as a packed row with everything the loss needs; None for an empty one."""
         if not part:
-            return []
+            return None
         trajectories, advantages = zip(*part)
-        rows = sequences(list(trajectories))
-        packed = [row.to(self.accelerator.device) for row in pack(rows, ROW_TOKENS, share=self.settings.rl.rows == "tree")]
-        weights = token_weights(
-            torch.cat([row.trajectory for row in packed]), torch.cat([row.turn for row in packed]),
-            len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit,
-        )  # fmt: skip
+        row = build_row(self._sequences(list(trajectories)), share=self.settings.rl.rows == "tree").to(self.accelerator.device)
+        weights = token_weights(row.trajectory, row.turn, len(part), self.settings.rl.normalizer, self.settings.episode.turn_limit)
         table = torch.tensor(advantages, device=self.accelerator.device)
-        parts = weights.split([len(row.target) for row in packed])
-        return [Batch(row, table[row.trajectory], w, self._reference(row)) for row, w in zip(packed, parts)]
+        return Batch(row, table[row.trajectory], weights, self._reference(row), self._old(row))
+
+    def _evaluate(self, model, row: TreeRow, loss: Loss | None = None, **timed) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Log-probs and entropies of a row's trained tokens and the loss, whose gradient is added up (training/pieces.py)."""
+        model.set_attn_implementation(TREE_ATTENTION)
+        return evaluate(model, row, self.settings.rl.temperature, ROOM, logits_weight(model), loss, **timed)
 
     def _reference(self, row: TreeRow) -> torch.Tensor | None:
         """(M,) log-probs of the reference policy, the frozen start of RL."""
         if self.ref_model is None:
             return None
-        self.ref_model.set_attn_implementation(TREE_ATTENTION)
-        with torch.no_grad():
-            return forward_logprobs(self.ref_model, row, self.settings.rl.temperature)[0]
+        with self.tally.timed("reference"):
+            return self._evaluate(self.ref_model, row)[0]
+
+    def _old(self, row: TreeRow) -> torch.Tensor:
+        """(M,) log-probs of the policy that sampled: as it recorded them, but those at flat contexts were never recorded, and no step was made yet."""
+        return self._evaluate(self.model, row)[0] if self.settings.training.context == "flat" else row.logprobs
 
     # ---- update ----------------------------------------------------------------------------------------------------
 
     def training_step(self, model, inputs: list[dict], num_items_in_batch=None) -> torch.Tensor:
-        """One optimizer step's gradient, summed over the minibatch's rows: splitting it into rows changes nothing.
+        """One optimizer step's gradient, summed over the pieces of the minibatch's row: how it is cut changes nothing.
 
         A minibatch without trajectories leaves all gradients None, so that the optimizer moves nothing.
         """
         rl = self.settings.rl
-        batches = self._prepare_inputs(inputs)
+        batch = self._prepare_inputs(inputs)
         model.train()
-        model.set_attn_implementation(TREE_ATTENTION)
-        total = torch.zeros((), device=self.accelerator.device)
-        fresh = self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
-        for batch in batches:
-            logp, entropy = forward_logprobs(model, batch.row, rl.temperature)
-            loss = m_grpo_loss(logp, batch.row.logprobs, batch.advantages, batch.weights, rl.clip, rl.beta, batch.ref_logp)
-            self.accelerator.backward(loss)
-            total += loss.detach()
-            self.tally.add(batch, logp.detach(), entropy.detach(), loss.item(), rl.clip, fresh)
-        if (self.state.global_step + 1) % rl.minibatches == 0:
-            metrics = self.tally.metrics(time.monotonic() - self.update_started)
-            self.run.log_metrics(self.tally.step, metrics)
-            self.show(self.tally.step, rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
+        if batch is None:
+            return torch.zeros((), device=self.accelerator.device)
+        fresh = not rl.overlap and self.state.global_step % rl.minibatches == 0  # the policy is still the one that wrote the replies
+
+        def loss(chosen: torch.Tensor, logp: torch.Tensor) -> torch.Tensor:
+            reference = None if batch.ref_logp is None else batch.ref_logp[chosen]
+            old, advantages, weights = batch.old_logp[chosen], batch.advantages[chosen], batch.weights[chosen]
+            return m_grpo_loss(logp, old, advantages, weights, rl.clip, rl.beta, reference)
+
+        logp, entropy, total = self._evaluate(model, batch.row, loss, timed=self.tally.timed)
+        self.tally.add(batch, logp, entropy, total.item(), rl.clip)
+        if fresh:
+            self.tally.compare(batch.row, logp)
         return total
+
+    def end_step(self) -> None:
+        """Writes the step's metrics, once its last minibatch has moved the weights."""
+        metrics = self.tally.metrics(time.monotonic() - self.update_started)
+        self.run.log_metrics(self.tally.step, metrics)
+        self.show(self.tally.step, self.settings.rl.steps, f"success {100 * metrics['success_rate']:.0f} %, {metrics['turns']:.1f} turns")
+
+    def _save_checkpoint(self, model, trial) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.settings.rl.overlap:
+            save_weights(self.policy.model, str(self.run.checkpoints / f"checkpoint-{self.state.global_step}" / SAMPLER))
+
+
+class _StepEnd(TrainerCallback):
+    """Times the optimizer, and tells the trainer when an RL step is over."""
+
+    def __init__(self, trainer: MGRPOTrainer):
+        self.trainer = trainer
+
+    def on_pre_optimizer_step(self, args, state, control, **kwargs):
+        self.timing = self.trainer.tally.timed("optimizer")
+        self.timing.__enter__()
+
+    def on_optimizer_step(self, args, state, control, **kwargs):
+        self.timing.__exit__(None, None, None)
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step % self.trainer.settings.rl.minibatches == 0:
+            self.trainer.end_step()
