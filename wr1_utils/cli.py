@@ -56,7 +56,7 @@ def make_tasks(arguments) -> int:
     for name in TASK_FILES:
         print(f"{folder / name}: {len(load_tasks(folder / name))} tasks")
     if arguments.seed:
-        print("No task asks for the same as one of the test tasks of seed 0.")
+        print("No task asks for the same as one of the committed tasks, to train on or to test on.")
     if left_out:
         names = ", ".join(f"{name} {number}" for name, number in left_out.items())
         print(f"{sum(left_out.values())} tasks were left out because their templates have nothing else to ask for: {names}.")
@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
     one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
               below=tasks.add_subparsers(metavar="COMMAND", required=True))
-    one.add_argument("--seed", type=int, required=True, help="another seed draws other tasks from the same templates")
+    one.add_argument("--seed", type=int, required=True, help="another than 0 draws other tasks from the same templates, none that data/tasks has; two such seeds may share some")
     one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
     add("figures", figures, "draw every figure in results/ again from the CSV that lies beside it; no run is needed")
     one = add("report", report, "write one HTML page of everything in results/, with a link to each file behind each number, and all figures as one PDF")

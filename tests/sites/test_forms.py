@@ -29,6 +29,7 @@ OWN = {                 # pages of what belongs to the user, where a site has so
 ASKED = {               # a form that is sent first in every world: its answer is a page that nothing else leads to
     "gitlab": ("/profile/email", {"email": "emma@elsewhere.test"}),
 }
+TAKEN = {"link": "", "forum": "books", "milestone": "", "due": "", "labels": "tests"}     # what a form takes in these fields beside another
 UNSEEN = {
     "/{space}/{name}/-/merge_requests/{iid}/revoke",    # is there once the user has approved; has no field
     "/chat/{name}/draft",                               # sent by the page's script while one types; odd texts: test_reddit_chat
@@ -170,3 +171,46 @@ def test_what_was_written_is_shown_whole(visitor, site, path, usual, field, show
         answer = visit(shown.format(**known))
     whole = value[:80].strip() if usual is None else value        # a search box says that it takes 80 characters
     assert whole in unescape(answer.text) and MARKUP not in answer.text
+
+
+@pytest.mark.parametrize("site", ["reddit", "gitlab"])
+def test_the_line_breaks_of_every_textarea_are_kept(visitor, site):
+    visit = visitor(site)
+    found = [(form, usual, field) for form, usual, field, kind in fields_of(crawl(visit, SITES[site]().routes)) if kind == "textarea"]
+    assert len(found) >= 4
+    for form, usual, field in found:
+        enter(visit)
+        usual |= {name: value for name, value in TAKEN.items() if name in usual}
+        if form["action"].endswith("merge_requests/new"):
+            visit.db.execute("DELETE FROM merge_requests")         # so that no branch waits already
+        assert send(visit, form, {**usual, field: "One\r\n\r\ntwo\r\n  three"}).status_code < 400
+        assert "One\n\ntwo\n  three" in kept(visit), (form["action"], field)
+        visit.worlds.discard(visit.world.key)
+
+
+@pytest.mark.parametrize("site", ["shopping", "shopping_admin", "reddit", "gitlab", "map"])
+def test_no_form_cuts_a_text_that_is_too_long(visitor, site):
+    visit = visitor(site)
+    for form, usual, field, kind in fields_of(crawl(visit, SITES[site]().routes)):
+        if kind in TYPED:
+            enter(visit)
+            before = kept(visit)
+            answer = send(visit, form, {**usual, field: "x" * 20_001})
+            assert answer.status_code == 413 and "at most 20,000 characters" in answer.text and kept(visit) == before, (form["action"], field)
+            visit.worlds.discard(visit.world.key)
+
+
+def fields_of(forms):
+    """Each field of each form that changes something: (form, what is sent else, field, kind)."""
+    for (method, _, _), (_, form) in forms.items():
+        if method == "post":
+            usual = {name: value or "x" for name, (_, value) in form["fields"].items()}
+            yield from ((form, usual, field, kind) for field, (kind, _) in form["fields"].items())
+
+
+def test_lines_are_shown_as_lines(visitor):
+    visit = visitor("reddit")
+    post = visit.value("SELECT '/f/' || f.name || '/' || p.id FROM posts p JOIN forums f ON f.id = p.forum")
+    visit(f"{post}/comment", {"text": "One\r\ntwo"}), visit("/bio", {"bio": "Three\nfour"})
+    assert '<div class="text">One\ntwo</div>' in visit(post).text and 'class="text">Three\nfour<' in visit("/user/emma").text
+    assert ".forum .text, .quote { white-space: pre-wrap;" in visit("/static/style.css").text

@@ -102,6 +102,16 @@ def elsewhere(filling):
     return {**filling, "project": next(p["name"] for p in GIT.named("Owner") if p["name"] != filling["project"])}
 
 
+def in_another_project(filling):
+    """Changes of tables that a new project fills too, each in another project of the user's: a file, a new file, a branch, one less, a label."""
+    free = [(p["url"] + "/-/", branch) for p in GIT.named("Developer") for branch in p["branches"] if p["name"] != filling.get("project")
+            and branch not in ("main", *(merge["source"] for merge in p["merges"] if merge["state"] == "opened"))]
+    there, branch = free[0]
+    return [(there + "edit/main/VERSION", {"text": "6.6.6", "message": "Other"}), (there + "new/main", {"path": "x", "text": "y", "message": "z"}),
+            (there + "branches", {"branch": "other", "source": "main"}), (there + "branches/delete", {"branch": branch}),
+            (there + "labels", {"label": "other", "color": "Red"})]
+
+
 # Each gives what solves the task, then what does not: forms to send in a fresh world.
 
 def star(f):
@@ -119,7 +129,8 @@ def star_open(f):
 
 def fork(f):
     done, other = (project(f, "fork"), {}), next(p["name"] for p in GIT.named() if p["space"] != "emma" and p["name"] != f["project"])
-    return [done], [[(project({"project": other}, "fork"), {})], [(project({"project": other}, "fork"), {}), done], [done, ("/", None)]]
+    return [done], [[(project({"project": other}, "fork"), {})], [(project({"project": other}, "fork"), {}), done], [done, ("/", None)],
+                    *([there, done] for there in in_another_project(f))]
 
 
 def new_issue(f):
@@ -219,14 +230,16 @@ def create(f):
     path, other = f"/{f['kind']}s/new", {"project": "group", "group": "project"}[f["kind"]]
     wrong = [{"visibility": next(v for v in ("Private", "Public") if v != form["visibility"])}, {"name": "Other"}, {"description": "More"}]
     return [(path, form)], [*([(path, {**form, **change})] for change in wrong), [(f"/{other}s/new", form)],
-                            [(path, form), (path, {**form, "name": "Other"})]]
+                            [(path, form), (path, {**form, "name": "Other"})], *([(path, form), there] for there in in_another_project(f)),
+                            *([(path, {key: value for key, value in form.items() if key != "readme"}), there] for there in in_another_project(f)[:2])]
 
 
 def status(f):
     profile = {field: GIT.user[field] for field in ("name", "status", "bio", "location")}
     done = {**profile, "status": f["status"]}
     return [("/profile", done)], [[("/profile", {**done, "status": "Busy"})], [("/profile", {**done, "bio": f["status"]})],
-                                  [("/profile", {**profile, "bio": f["status"]})], [("/profile", done), ("/profile", profile)]]
+                                  [("/profile", {**profile, "bio": f["status"]})], [("/profile", done), ("/profile", profile)],
+                                  [("/profile", done), ("/profile/email", {"email": "q@w.test"})]]
 
 
 def email(f):

@@ -181,7 +181,7 @@ def test_just_what_was_asked_for(scores, name):
     right, misses = CASES[name](task.instantiation_dict)
     first = {check["url"].removeprefix("__SHOPPING__") for check in task.eval["program_html"][:1]}
     beside = {f"{what} too": [*right, form] for what, (path, form) in BESIDE.items() if path not in first}
-    misses = {"nothing": [], **misses, **beside}
+    misses = {"nothing": [], **misses, **beside, "a favorite on the map too": [*right, ("/place/elmton/favorite", {}, "map")]}
     found = scores(task, right, *misses.values())
     assert dict(zip(["right", *misses], found)) == {"right": 1.0, **dict.fromkeys(misses, 0.0)}
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from wr1_utils.sites import gitlab_code, gitlab_issues, gitlab_manage, gitlab_merges
 from wr1_utils.sites.gitlab_base import SESSION_COOKIE, choice, page, signed_in, visible_projects, visitor
-from wr1_utils.sites.pages import asked, both, go, log_in, log_out, number, one, post, read_form, rows, slice_rows, to_login
+from wr1_utils.sites.pages import asked, both, go, log_in, log_out, number, one, post, read_form, rows, slice_rows, to_login, too_long
 
 SORTS = {                                     # value in the URL → label, ORDER BY
     "stars_desc": ("Most stars", "star_count DESC, p.name, p.space"),
@@ -211,7 +211,7 @@ async def _log_in_first(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={401: _log_in_first, 403: _refused, 404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={401: _log_in_first, 403: _refused, 404: _missing, 405: _missing, 413: too_long}, routes=[
         Route("/", _home), Route("/explore", _explore), Route("/search", _search), Route("/dashboard/todos", _todos),
         post("/dashboard/todos/done", _todo_done), both("/profile", _profile), both("/profile/email", _email),
         both("/profile/confirm/{key}", _confirm), both("/login", _login), post("/logout", _logout),

@@ -1,6 +1,5 @@
 """What all parts of the site `gitlab` share: its pages, who is looking, and what they may do in a project."""
 
-import re
 import sqlite3
 from dataclasses import dataclass
 
@@ -116,12 +115,6 @@ def choice(request: Request, name: str, choices, default: str) -> str:
     """The value of a query field if it is one of `choices`, else `default`."""
     value = request.query_params.get(name, default)
     return value if value in choices else default
-
-
-async def read_text(request: Request, name: str) -> str:
-    """A field that may have several lines; trailing blanks go."""
-    text = dict(await read_pairs(request)).get(name, "").replace("\r\n", "\n")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text).rstrip()
 
 
 async def read_choices(request: Request, name: str) -> list[str]:

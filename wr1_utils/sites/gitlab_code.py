@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from wr1_utils.sites.gitlab_base import IN_PROJECT, Place, enter, page, project_page, read_text, signed_in, visible_projects
+from wr1_utils.sites.gitlab_base import IN_PROJECT, Place, enter, page, project_page, signed_in, visible_projects
 from wr1_utils.sites.gitlab_seed import add_commit, fork_project
-from wr1_utils.sites.pages import both, go, one, post, read_form, rows, slice_rows
+from wr1_utils.sites.pages import both, go, one, post, read_form, read_text, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 FILE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,39}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,39}){0,2}"

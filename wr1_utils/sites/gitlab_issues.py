@@ -20,11 +20,10 @@ from wr1_utils.sites.gitlab_base import (
     people_of,
     project_page,
     read_choices,
-    read_text,
     signed_in,
 )
 from wr1_utils.sites.gitlab_seed import ROLES
-from wr1_utils.sites.pages import asked, both, go, is_date, number, one, post, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, is_date, number, one, post, read_form, read_text, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 LISTED = """SELECT i.*, p.space, p.path, p.name AS project_name, a.name AS author_name, a.username AS author_username,

@@ -18,12 +18,11 @@ from wr1_utils.sites.gitlab_base import (
     page,
     people_of,
     project_page,
-    read_text,
     signed_in,
 )
 from wr1_utils.sites.gitlab_code import branches_of, remove_branch
 from wr1_utils.sites.gitlab_seed import ROLES
-from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, read_text, rows, slice_rows
 from wr1_utils.sites.shopping_seed import TODAY
 
 LISTED = """SELECT r.*, p.space, p.path, p.name AS project_name, a.name AS author_name, a.username AS author_username,

@@ -19,7 +19,7 @@ from wr1_utils.sites.map_drawing import ACROSS, UP, ZOOMS, draw, draw_way
 from wr1_utils.sites.map_roads import MODES, duration, find_route, kilometres
 from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, NOTABLE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY,
                                       plane, position)
-from wr1_utils.sites.pages import asked, go, make_page, number, one, post, read_form, rows, slice_rows, templates
+from wr1_utils.sites.pages import asked, go, make_page, number, one, post, read_form, rows, slice_rows, templates, too_long
 
 RADII = (1, 2, 5, 10, 20)                 # km around a place
 SUGGESTIONS = 6
@@ -259,7 +259,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing, 413: too_long}, routes=[
         Route("/", _home), Route("/search", _search), Route("/suggest", _suggest), Route("/categories", _categories),
         Route("/category/{slug}", _category), Route("/nearby", _nearby), Route("/lookup", _lookup), Route("/directions", _directions),
         Route("/place/{slug}", _place), post("/place/{slug}/note", _note), post("/place/{slug}/favorite", _favorites_add),

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from jinja2 import Environment, FileSystemLoader
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -16,7 +17,7 @@ from wr1_utils.sites.shopping_seed import PAGE_SIZE, money
 
 MESSAGE_COOKIE = "site_message"
 LONGEST_BODY = 2_000_000     # bytes of a form
-LONGEST_VALUE = 20_000       # characters of one field; a form that wants less says so, and none cuts a value short of this
+LONGEST_VALUE = 20_000       # characters of one field; a form that wants less says so, and none cuts a value
 LONGEST_MESSAGE = 200        # characters; a browser drops a cookie of more than 4096 bytes, and a character may take 12
 
 templates = Environment(loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True,
@@ -59,14 +60,34 @@ def asked(request: Request, field: str) -> str:
 
 
 async def read_pairs(request: Request) -> list[tuple[str, str]]:
-    """The fields of a URL-encoded form as they were sent, over-long values cut; a name may come more than once."""
-    body = (await request.body())[:LONGEST_BODY].decode("utf-8", "replace")
-    return [(name, value[:LONGEST_VALUE]) for name, value in parse_qsl(body, keep_blank_values=True)]
+    """The fields of a URL-encoded form as they were sent; a name may come more than once. Refuses what is too long (413, see `too_long`)."""
+    body = await request.body()
+    found = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True) if len(body) <= LONGEST_BODY else []
+    found = [(name, value.replace("\r\n", "\n").replace("\r", "\n")) for name, value in found]
+    if len(body) > LONGEST_BODY or any(len(value) > LONGEST_VALUE for _, value in found):
+        raise HTTPException(413, f"A field must be at most {LONGEST_VALUE:,} characters. Nothing was saved.")
+    return found
 
 
-async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form, trimmed; control characters become spaces."""
-    return {name: re.sub(r"[\x00-\x1f\x7f]", " ", value).strip() for name, value in await read_pairs(request)}
+async def read_form(request: Request, *texts: str) -> dict[str, str]:
+    """The fields of a form, trimmed; control characters become spaces, line breaks too but in the fields `texts`, those of a textarea."""
+    return {name: (_without_controls(value) if name in texts else re.sub(r"[\x00-\x1f\x7f]", " ", value)).strip()
+            for name, value in await read_pairs(request)}
+
+
+async def read_text(request: Request, name: str) -> str:
+    """A field that may have several lines, of which the first may be indented; trailing blanks go."""
+    return _without_controls(dict(await read_pairs(request)).get(name, "")).rstrip()
+
+
+def _without_controls(text: str) -> str:
+    """Control characters but line breaks and tabs become spaces."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text)
+
+
+async def too_long(request: Request, error: HTTPException) -> Response:
+    """The page that answers a form of which a field is too long."""
+    return make_page(request, "base.html", "Too long", 413, error.detail, site_name=request.url.hostname)
 
 
 def number(text: str, low: int, high: int) -> int | None:

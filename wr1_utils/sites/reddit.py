@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows
+from wr1_utils.sites.pages import asked, both, go, number, one, post, read_form, rows, slice_rows, too_long
 from wr1_utils.sites.reddit_chat import CHAT_ROUTES
 from wr1_utils.sites.reddit_users import COMMENT_SCORE, LISTED, ROUTES, page, signed_in, user_of
 from wr1_utils.sites.shopping_seed import TODAY
@@ -200,7 +200,7 @@ async def _link(request: Request) -> Response:
 async def _submit(request: Request, user: sqlite3.Row) -> Response:
     form, error = {"forum": request.query_params.get("forum", "")}, ""
     if request.method == "POST":
-        form = await read_form(request)
+        form = await read_form(request, "body")
         forum = one(request, "SELECT id, name FROM forums WHERE name = ?", form.get("forum", ""))
         error = _wrong(form, "title") or ("" if forum else "Forum must be chosen.") or _wrong(form, "link")
         if not error:
@@ -216,7 +216,7 @@ async def _edit(request: Request, user: sqlite3.Row) -> Response:
     post = _own(_post_of(request), user)
     form, error = dict(post), ""
     if request.method == "POST":
-        form = await read_form(request)
+        form = await read_form(request, "body")
         error = _wrong(form, "title", "link")
         if not error:
             rows(request, "UPDATE posts SET title = ?, body = ?, link = ? WHERE id = ?",
@@ -296,7 +296,7 @@ def _add_comment(request: Request, user: sqlite3.Row, forum: str, post: int, par
 
 @signed_in
 async def _comment(request: Request, user: sqlite3.Row) -> Response:
-    post, form = _post_of(request), await read_form(request)
+    post, form = _post_of(request), await read_form(request, "text")
     error = _wrong(form, "text")
     return _post_page(request, error) if error else _add_comment(request, user, post["forum_name"], post["id"], None, form["text"])
 
@@ -305,7 +305,7 @@ async def _comment(request: Request, user: sqlite3.Row) -> Response:
 async def _reply(request: Request, user: sqlite3.Row) -> Response:
     comment, form, error = _comment_of(request), {}, ""
     if request.method == "POST":
-        form = await read_form(request)
+        form = await read_form(request, "text")
         error = _wrong(form, "text")
         if not error:
             return _add_comment(request, user, comment["forum_name"], comment["post"], comment["id"], form["text"])
@@ -318,7 +318,7 @@ async def _edit_comment(request: Request, user: sqlite3.Row) -> Response:
     comment = _own(_comment_of(request), user)
     text, error = comment["text"], ""
     if request.method == "POST":
-        form = await read_form(request)
+        form = await read_form(request, "text")
         text, error = form.get("text", ""), _wrong(form, "text")
         if not error:
             rows(request, "UPDATE comments SET text = ? WHERE id = ?", text, comment["id"])
@@ -345,7 +345,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing, 413: too_long}, routes=[
         Route("/", _home), Route("/subscribed", _subscribed), Route("/search", _search), Route("/suggest", _suggest),
         Route("/forums", _forums), both("/forums/new", _new_forum), both("/submit", _submit), Route("/f/{forum}", _forum),
         post("/f/{forum}/subscribe", _subscribe), Route("/f/{forum}/{number}", _post), Route("/f/{forum}/{number}/link", _link),

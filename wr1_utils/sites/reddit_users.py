@@ -70,7 +70,7 @@ async def _comments(request: Request) -> Response:
 @signed_in
 async def _bio(request: Request, user: sqlite3.Row) -> Response:
     if request.method == "POST":
-        rows(request, "UPDATE users SET bio = ? WHERE id = ?", (await read_form(request)).get("bio", ""), user["id"])
+        rows(request, "UPDATE users SET bio = ? WHERE id = ?", (await read_form(request, "bio")).get("bio", ""), user["id"])
         return go(f"/user/{user['name']}", "Your bio was saved.")
     return page(request, "bio.html", "Edit bio")
 
@@ -135,7 +135,7 @@ async def _read_all(request: Request, user: sqlite3.Row) -> Response:
 async def _write(request: Request, user: sqlite3.Row) -> Response:
     person, error = person_of(request), ""
     if request.method == "POST":
-        text = (await read_form(request)).get("text", "")
+        text = (await read_form(request, "text")).get("text", "")
         if text:
             rows(request, "INSERT INTO messages (sender, recipient, date, text) VALUES (?,?,?,?)", user["id"], person["id"], TODAY, text)
             return go("/inbox/sent", f"Your message to {person['name']} was sent.")

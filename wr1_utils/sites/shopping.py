@@ -27,6 +27,7 @@ from wr1_utils.sites.pages import (
     rows,
     slice_rows,
     to_login,
+    too_long,
     wrong_field,
 )
 from wr1_utils.sites.shopping_seed import SHIPPING, TODAY
@@ -310,7 +311,7 @@ async def _missing(request: Request, error: Exception) -> Response:
 
 def make_app() -> Starlette:
     """The site as an ASGI app; each request brings its world's database in ``request.state.db``."""
-    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing, 413: too_long}, routes=[
         Route("/", _home), Route("/category/{slug}", _category), Route("/search", _search), Route("/product/{slug}", _product),
         both("/product/{slug}/review", _review), post("/product/{slug}/cart", _cart_add), post("/product/{slug}/wish", _wishlist_add),
         Route("/cart", _cart), post("/cart/update", _cart_update), post("/cart/remove", _cart_remove),

@@ -28,6 +28,7 @@ from wr1_utils.sites.pages import (
     rows,
     slice_rows,
     to_login,
+    too_long,
     wrong_field,
 )
 from wr1_utils.sites.shopping import ACCOUNT, ADDRESS, LISTED
@@ -342,7 +343,7 @@ def make_app() -> Starlette:
     async def dashboard(request: Request) -> Response:
         return _page(request, **reports.dashboard(request))
 
-    return Starlette(exception_handlers={404: _missing, 405: _missing}, routes=[
+    return Starlette(exception_handlers={404: _missing, 405: _missing, 413: too_long}, routes=[
         Route("/login", _login, methods=["GET", "POST"]), Route("/logout", _logout, methods=["POST"]), get("/", dashboard),
         get("/products", _products), both("/products/{slug}", _product),
         get("/orders", _orders), get("/orders/{number}", _order), get("/orders/{number}/invoice", _invoice),

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 
-from wr1_utils.sites.changes import changed_rows
+from wr1_utils.sites.changes import Changes, changed_rows
 
 
 class UnknownWorld(KeyError):
@@ -36,9 +36,16 @@ class World:
                 self._databases[site] = open_database(self._seeds[site])
             return self._databases[site]
 
-    def changes(self, site: str) -> dict[str, tuple[int, int]]:
-        """How many rows of each table of `site` are gone and new since this world was made. Raises UnknownWorld once it is discarded."""
-        return changed_rows(self.database(site), self._seeds[site])
+    def changes(self, site: str) -> Changes:
+        """What has changed since this world was made: the tables of `site`, and those of every other site as ``map.favorites``.
+
+        Raises UnknownWorld once it is discarded.
+        """
+        found = changed_rows(self.database(site), self._seeds[site])
+        for other in self._seeds:
+            if other != site and other in self._databases:       # a site that was never visited is as it was
+                found |= {f"{other}.{table}": change for table, change in changed_rows(self.database(other), self._seeds[other]).items()}
+        return found
 
     def close(self) -> None:
         with self._lock:

@@ -60,7 +60,7 @@ def _further_tasks(benchmark: str, sets: int) -> list[Task]:
     """The training tasks of the seeds 1 to sets − 1 of the Pocket Arena, none of which asks for the same as another or as a committed task."""
     from wr1_utils.tasks import arena, shopping_templates, templates
 
-    known = [task for name in ("pocket", "arena") for split in ("train", "test") for task in load_tasks(project_path(f"data/tasks/{name}_{split}.json"))]
+    known = arena.committed_tasks()
     further: list[Task] = []
     for seed in range(1, sets):
         if benchmark == "pocket":

@@ -130,7 +130,8 @@ def _product_state(office: Office, name: str, **changes: str) -> dict:
     """The product with these changes, and no other record changed."""
     product = office.product(name)
     values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
-    return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())), only_changed(products=(1, 1)))
+    columns = [{"price": "cents", "status": "enabled"}.get(field, field) for field in changes]
+    return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())), only_changed(products=(1, 1, *columns)))
 
 
 def _order_state(office: Office, number: int, comment: str = "", **changes: str) -> dict:
@@ -141,10 +142,11 @@ def _order_state(office: Office, number: int, comment: str = "", **changes: str)
     facts = [order["date"], order["source"], order["status"], order["customer_name"], shipping, address, money(order["cents"])]
     comments = [{"date": TODAY, "text": comment}] * bool(comment) + order["comments"]
     facts += [cell for line in comments for cell in (line["date"], line["text"])]
-    table, changed = "orders" if order["source"] == "Web" else "phone_orders", int(order != before)
+    table, changed = "orders" if order["source"] == "Web" else "phone_orders", [field for field in order if order[field] != before[field]]
+    own = int(bool(changed))
     restocked = len({item["product"] for item in order["items"]}) if order["status"] == "Canceled" != before["status"] else 0
     return state("shopping_admin", (f"/orders/{number}", ORDER, " | ".join(facts)),
-                 only_changed(**{table: (changed, changed)}, order_comments=(0, int(bool(comment))), products=(restocked, restocked)))
+                 only_changed(**{table: (own, own, *changed)}, order_comments=(0, int(bool(comment))), products=(restocked, restocked, "stock")))
 
 
 def _review_state(office: Office, filling: dict, verdict: str) -> dict:
@@ -152,14 +154,14 @@ def _review_state(office: Office, filling: dict, verdict: str) -> dict:
     lines = [(r["id"], r["author"], r["stars"], r["text"], verdict if r["author"] == filling["author"] else r["status"])
              for r in office.reviews_of(filling["product"])]
     return state("shopping_admin", (f"/products/{slug_of(filling['product'])}", REVIEWS,
-                                    "; ".join(f"Review {' | '.join(map(str, line))}" for line in lines)), only_changed(all_reviews=(1, 1)))
+                                    "; ".join(f"Review {' | '.join(map(str, line))}" for line in lines)), only_changed(all_reviews=(1, 1, "status")))
 
 
 def _customer_state(office: Office, name: str, phone: str) -> dict:
     """The customer with another phone, and no other record changed."""
     customer = {**office.customer(name), "phone": phone}
     fields = [customer[field] for field in ("name", "email", "street", "city", "zip", "phone")]
-    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])), only_changed(customers=(1, 1)))
+    return state("shopping_admin", (f"/customers/{customer['id']}", FORM, "; ".join([*fields, "false"])), only_changed(customers=(1, 1, "phone")))
 
 
 # --- fillings --------------------------------------------------------------------------------------------------------------------

@@ -82,12 +82,17 @@ def _first(tasks: list[Task], numbers: dict[str, int]) -> list[Task]:
     return [task for name, number in numbers.items() for task in [task for task in tasks if task.intent_template_id == name][:number]]
 
 
-def write_arena(folder: str | Path, seed: int = 0) -> dict[str, int]:
-    """Writes the two task files of a seed into `folder`; with another seed than 0 no task asks for the same as one of the committed test tasks.
+def committed_tasks() -> list[Task]:
+    """All tasks of the Pocket Arena that are on disk: those of the benchmarks `pocket` and `arena`, to train on and to test on."""
+    return [task for name in ("pocket", "arena") for split in ("train", "test") for task in load_tasks(project_path(f"data/tasks/{name}_{split}.json"))]
 
-    Gives, by template, how many tasks that left out because the template has no more fillings. Raises WR1Error if the files cannot be written.
+
+def write_arena(folder: str | Path, seed: int = 0) -> dict[str, int]:
+    """Writes the two task files of a seed into `folder`; with another seed than 0 no task asks for the same as one of the committed tasks.
+
+    Two further seeds may share tasks with each other. Gives, by template, how many tasks that left out because the template has no more fillings. Raises WR1Error if the files cannot be written.
     """
-    train, test = make_arena(seed, load_tasks(project_path(f"data/tasks/{TASK_FILES[1]}")) if seed else ())
+    train, test = make_arena(seed, committed_tasks() if seed else ())
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, tasks in zip(TASK_FILES, (train, test)):

@@ -1,7 +1,7 @@
 """The seed state of the Pocket Arena's site `gitlab` as records, and the evaluation records of what its tasks change.
 
 A change is compared with the whole issue and the list that it stands in, the whole merge request and its neighbours, all members, or
-whatever else of its kind could have been changed, and with how many rows of every table have changed.
+whatever else of its kind could have been changed, and with how many rows of every table have changed, and in which fields.
 """
 
 import functools
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from wr1_utils.sites import gitlab_issues, gitlab_merges, gitlab_seed
 from wr1_utils.sites.gitlab_seed import ROLES, USER, slug_of
+from wr1_utils.sites.gitlab_words import LABELS
 from wr1_utils.sites.shopping_seed import PAGE_SIZE, TODAY
 from wr1_utils.sites.world import open_database
 from wr1_utils.tasks.templates import only_changed, state, url
@@ -20,8 +21,6 @@ ROWS = '[...document.querySelectorAll("#count, .list td")].map(e => e.innerText)
 MEMBERS = '[...document.querySelectorAll("tr.member")].map(e => e.dataset.item).join("; ")'
 FIELDS = '[...document.querySelectorAll("form.card input")].map(e => e.value).join("; ")'
 EMAIL = '[...document.querySelectorAll(".facts td, #waiting")].map(e => e.innerText).join("; ")'
-MERGED = ("branches", "commits", "files", "merged_commits")          # tables that a merge changes, by as much as stands on its branch
-IN_PROJECT = ("branches", "changes", "commits", "files", "labels")    # tables that hold what a new project begins with
 STATES = {"opened": "Open", "merged": "Merged", "closed": "Closed"}
 
 
@@ -85,6 +84,8 @@ def seed_git() -> Git:
                                                                  "WHERE merge_request = ? ORDER BY u.name", merge["id"])]
         project["commits"] = records("SELECT c.*, u.name, u.username FROM commits c JOIN users u ON u.id = c.author WHERE project = ? "
                                      "ORDER BY c.date DESC, c.id DESC", key)
+        for commit in project["commits"]:
+            commit["paths"] = [row["path"] for row in records("SELECT path FROM changes WHERE commit_id = ?", commit["id"])]
         project["branches"] = [row["name"] for row in records("SELECT name FROM branches WHERE project = ? ORDER BY id", key)]
         project["files"] = {(row["branch"], row["path"]): row["text"] for row in records("SELECT * FROM files WHERE project = ?", key)}
     groups = records("SELECT g.name, m.role FROM groups g JOIN members m ON m.kind = 'group' AND m.holder = g.id WHERE m.user = ?", USER)
@@ -111,8 +112,8 @@ def other_members(git: Git, project: dict) -> list[str]:
 
 # --- parts of evaluation records -------------------------------------------------------------------------------------------------
 
-def _state(*checks: tuple[str, str, list], **changed) -> dict:
-    """What these pages show, and how many rows of each table are gone and new, as `only_changed` takes it."""
+def _state(*checks: tuple[str, str, list], **changed: tuple) -> dict:
+    """What these pages show, and what of each table has changed, as `only_changed` takes it."""
     return state("gitlab", *((path, locator, "; ".join(map(str, wanted))) for path, locator, wanted in checks), only_changed(**changed))
 
 
@@ -147,8 +148,8 @@ def _issues_state(project: dict, issue: dict, issues: list[dict], /, **changed) 
 def issue_changed(git: Git, title: str, **changes) -> dict:
     """The issue with these fields changed, and nothing else."""
     issue, project = git.issue(title)
-    changed, own = {**issue, **changes}, int("assignee_name" in changes or "state" in changes)
-    return _issues_state(project, changed, [changed if i is issue else i for i in project["issues"]], issues=(own, own),
+    changed, own = {**issue, **changes}, [name.removesuffix("_name") for name in ("assignee_name", "state") if name in changes]
+    return _issues_state(project, changed, [changed if i is issue else i for i in project["issues"]], issues=(int(bool(own)), int(bool(own)), *own),
                          todos=_told(git, changes.get("assignee_name")), issue_labels=(0, int("label_names" in changes)),
                          comments=(0, int("comments" in changes)))
 
@@ -171,13 +172,24 @@ def merge_changed(git: Git, filling: dict, **changes) -> dict:
     project = git.project(filling["project"])
     merge = next(m for m in project["merges"] if m["title"] == filling["request"] and m["state"] == "opened")
     changed, own = {**merge, **changes}, int("state" in changes)
-    return _merges_state(project, changed, [changed if m is merge else m for m in project["merges"]], merge_requests=(own, own),
-                         approvals=(0, int("approvals" in changes)), besides=MERGED if changed["state"] == "merged" else ())
+    brought = _merged(project, merge["source"]) if changed["state"] == "merged" else {}
+    return _merges_state(project, changed, [changed if m is merge else m for m in project["merges"]], merge_requests=(own, own, "state"),
+                         approvals=(0, int("approvals" in changes)), **brought)
 
 
-def _members_state(project: dict, members: list[dict], gone: int, new: int) -> dict:
+def _merged(project: dict, source: str) -> dict[str, tuple]:
+    """What a merge changes beside its request: the branch goes with its files, and main has its commits and what they changed."""
+    commits = [commit for commit in project["commits"] if commit["branch"] == source]
+    paths = {path for commit in commits for path in commit["paths"]}
+    kept = sum(("main", path) in project["files"] for path in paths)
+    own = sum(branch == source for branch, _ in project["files"])
+    return {"branches": (1, 0), "commits": (len(commits), len(commits), "branch"), "merged_commits": (0, len(commits)),
+            "files": (own + kept, len(paths), *["text"] * bool(kept))}
+
+
+def _members_state(project: dict, members: list[dict], *changed: int | str) -> dict:
     members = sorted(members, key=lambda m: (m["kind"] == "group", m["name"]))
-    return _state((f"{project['url']}/-/project_members", MEMBERS, [f"{m['username']}: {m['role']}" for m in members]), members=(gone, new))
+    return _state((f"{project['url']}/-/project_members", MEMBERS, [f"{m['username']}: {m['role']}" for m in members]), members=changed)
 
 
 def _project_rows(projects: list[dict]) -> list:
@@ -185,14 +197,17 @@ def _project_rows(projects: list[dict]) -> list:
             for cell in (f"{p['space']} / {p['name']}", p["visibility"], p["stars"])]
 
 
-def _own_project(git: Git, name: str, description: str, visibility: str, *source: str) -> dict:
-    """The page of a new project of the user's, and the list of all that are theirs."""
+def _own_project(git: Git, name: str, description: str, visibility: str, commits: list[dict], files: int, *source: str) -> dict:
+    """The page of a new project of the user's, the list of all that are theirs, and the commits and the number of files that it begins with."""
     space, path = git.user["username"], slug_of(name)
     clone = [f"git@gitlab.localhost:{space}/{path}.git", f"http://gitlab.localhost/{space}/{path}.git"]
     made = {"space": space, "name": name, "visibility": visibility, "stars": 0}
+    cells = [cell for commit in commits[:PAGE_SIZE] for cell in (commit["title"], commit["name"], commit["date"])]
     return _state((f"/{space}/{path}", FACTS, [name, description, f"{space}/{path}", visibility, 0, 0, *source, *clone]),
                   (f"/{space}", ROWS, _project_rows([*(p for p in git.projects if p["space"] == space), made])),
-                  projects=(0, 1), members=(0, 1), besides=IN_PROJECT)
+                  (f"/{space}/{path}/-/commits/main", ROWS, [f"{len(commits)} commit{'s' * (len(commits) != 1)}", *cells]),
+                  projects=(0, 1), members=(0, 1), branches=(0, 1), labels=(0, len(LABELS)), files=(0, files), commits=(0, len(commits)),
+                  changes=(0, sum(len(commit["paths"]) for commit in commits)))
 
 
 def starred(git: Git, name: str, starred: bool) -> dict:
@@ -253,7 +268,8 @@ def invite(git: Git, filling: dict) -> dict:
 def change_role(git: Git, filling: dict) -> dict:
     """The same members, one with another role."""
     project = git.project(filling["project"])
-    return _members_state(project, [{**m, "role": filling["role"]} if m["name"] == filling["person"] else m for m in project["members"]], 1, 1)
+    return _members_state(project, [{**m, "role": filling["role"]} if m["name"] == filling["person"] else m for m in project["members"]],
+                          1, 1, "role")
 
 
 def remove_member(git: Git, filling: dict) -> dict:
@@ -269,14 +285,14 @@ def edit_file(git: Git, filling: dict) -> dict:
     cells = [cell for commit in commits[:PAGE_SIZE] for cell in (commit["title"], commit["name"], commit["date"])]
     return _state((f"{project['url']}/-/blob/main/VERSION", ROWS, [1, filling["version"]]),
                   (f"{project['url']}/-/commits/main", ROWS, [f"{len(commits)} commits", *cells]),
-                  files=(1, 1), commits=(0, 1), changes=(0, 1))
+                  files=(1, 1, "text"), commits=(0, 1), changes=(0, 1))
 
 
 def create(git: Git, filling: dict) -> dict:
     """A new project or group of the user's, and the list of all that are theirs."""
     name, visibility = filling["name"], filling["visibility"].capitalize()
     if filling["kind"] == "project":
-        return _own_project(git, name, "", visibility)
+        return _own_project(git, name, "", visibility, [{"title": "Initial commit", "name": git.user["name"], "date": TODAY, "paths": ["README.md"]}], 1)
     return _state((f"/{slug_of(name)}", FACTS, [name, "", slug_of(name), visibility]),
                   ("/dashboard/groups", ROWS, sorted([*git.groups, f"{name}; Owner"])), groups=(0, 1), members=(0, 1))
 
@@ -293,19 +309,22 @@ def new_milestone(git: Git, filling: dict) -> dict:
 def fork(git: Git, filling: dict) -> dict:
     """The copy of a project, which is also where the episode must end."""
     source = git.project(filling["project"])
-    done = _own_project(git, source["name"], source["description"], source["visibility"], f"{source['space']} / {source['name']}")
+    files = sum(branch == "main" for branch, _ in source["files"])
+    done = _own_project(git, source["name"], source["description"], source["visibility"], on_main(source), files,
+                        f"{source['space']} / {source['name']}")
     return both(done, url("gitlab", f"/{git.user['username']}/{source['path']}"))
 
 
 def status(git: Git, filling: dict) -> dict:
     """The profile with another status message."""
-    return _state(("/profile", FIELDS, [git.user["name"], filling["status"], git.user["bio"], git.user["location"]]), users=(1, 1))
+    return _state(("/profile", FIELDS, [git.user["name"], filling["status"], git.user["bio"], git.user["location"]]), users=(1, 1, "status"))
 
 
 def new_email(git: Git, filling: dict) -> dict:
     """The profile with another email, whose page is also where the episode must end."""
     done = _state(("/profile/email", EMAIL, [filling["email"]]),
-                  ("/profile", FIELDS, [git.user[field] for field in ("name", "status", "bio", "location")]), users=(1, 1))
+                  ("/profile", FIELDS, [git.user[field] for field in ("name", "status", "bio", "location")]),
+                  users=(1, 1, "email", "email_requests"))
     return both(done, url("gitlab", "/profile/email"))
 
 

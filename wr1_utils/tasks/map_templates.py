@@ -83,8 +83,9 @@ def _kept(favorites: list[str] | tuple[str, ...], notes: dict[str, str], home: s
     """These are all favorites and all notes, `home` is the user's home, and nothing else of the map has changed."""
     land = seed_land()
     before, after = set(land.notes.items()), set(notes.items())
+    reworded = any(name in land.notes for name, _ in after - before)
     only = only_changed(favorites=(len(set(land.favorites) - set(favorites)), len(set(favorites) - set(land.favorites))),
-                        notes=(len(before - after), len(after - before)), homes=(0, int(bool(home))))
+                        notes=(len(before - after), len(after - before), *["text"] * reworded), homes=(0, int(bool(home))))
     return state("map", ("/favorites", FAVORITES, "; ".join([*[f"Home: {home}"] * bool(home), *favorites])),
                  ("/notes", NOTES, "; ".join(f"{name}: {text}" for name, text in sorted(notes.items()))), only)
 

@@ -95,16 +95,9 @@ def _starred_comments(rng):
     return [{"project": rng.choice(projects), **filling} for filling in _post_fillings(rng)]
 
 
-def _and_elsewhere_nothing(sites: tuple[str, ...], wanted: dict) -> dict:
-    """The record, and for a change of state on one site that nothing has changed on the others of the task."""
-    changed = {check["url"].split("__")[1].lower() for check in wanted["program_html"]}
-    more = [check for site in sites if changed and site not in changed for check in state(site, only_changed())["program_html"]]
-    return {**wanted, "program_html": wanted["program_html"] + more}
-
-
 def _multi(name: str, sites: tuple[str, ...], phrasings: tuple[str, ...], fillings: Callable, evaluation: Callable[[dict], dict],
            train: int, test: int) -> Template:
-    return Template(f"multi_{name}", phrasings, fillings, lambda filling: _and_elsewhere_nothing(sites, evaluation(filling)), train, test, sites=sites,
+    return Template(f"multi_{name}", phrasings, fillings, evaluation, train, test, sites=sites,
                     login="map" != sites[0] != "wikipedia")
 
 

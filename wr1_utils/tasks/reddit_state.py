@@ -103,8 +103,8 @@ def seed_forum() -> Forum:
 Check = tuple[str, str, str]                   # path, JavaScript, wanted text
 
 
-def changed(*checks: list[Check], **tables: tuple[int, int]) -> dict:
-    """All of these checks, and that so many rows of these tables (gone, new) and no others have changed."""
+def changed(*checks: list[Check], **tables: tuple) -> dict:
+    """All of these checks, and that so much of these tables, as `only_changed` takes it, and nothing else has changed."""
     return state("reddit", *(check for several in checks for check in several), only_changed(**tables))
 
 
@@ -182,7 +182,7 @@ def chatted(forum: Forum, name: str, *sent: str, draft: str = "") -> dict:
     drafts = {**forum.drafts, name: draft}
     rows = [f"{other} | {counts[other]} | {beginning(drafts.get(other, ''))}" for other in sorted(counts)]
     had = int(name in forum.drafts)
-    return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows), chat_lines=(0, len(sent)), drafts=(had, int(bool(draft))))
+    return changed([(f"/chat/{name}", CHAT, f"{shown} / {draft}")], _rows("/chat", rows), chat_lines=(0, len(sent)), drafts=(had, int(bool(draft)), *["text"] * bool(had and draft)))
 
 
 def sent(text: str, to: str) -> dict:

@@ -119,7 +119,7 @@ def _vote(forum: Forum, filling: dict) -> dict:
     post = forum.post(filling["post"])
     mine = {"Upvote": 1, "Downvote": -1}.get(filling["action"], 0)
     changed = {**post, "mine": mine, "score": post["score"] + mine - post["mine"]}
-    return checks.changed(checks.whole_post(changed, forum.comments_on(post)), post_votes=(abs(post["mine"]), abs(mine)))
+    return checks.changed(checks.whole_post(changed, forum.comments_on(post)), post_votes=(abs(post["mine"]), abs(mine), *["value"] * bool(post["mine"] and mine)))
 
 
 def _marked(forum: Forum, filling: dict) -> dict:
@@ -148,13 +148,14 @@ def _own_comment_changed(forum: Forum, filling: dict) -> dict:
         return [kept for c in comments for kept in (new if c["id"] == mine["id"] else [c])]
 
     return checks.changed(checks.whole_post(post, change(forum.comments_on(post))), checks.own_comments(forum, change),
-                          comments=(1, len(new)), comment_votes=(0 if new else mine["votes"], 0))
+                          comments=(1, len(new), *["text"] * len(new)), comment_votes=(0 if new else mine["votes"], 0))
 
 
 def _bio(forum: Forum, filling: dict) -> dict:
     user = forum.user(USER_NAME)
     account = "; ".join([user["email"], *(str(bool(user[switch])).lower() for switch in ("notify", "hide_votes"))])
-    return checks.changed([(f"/user/{USER_NAME}", checks.BIO, filling["text"]), ("/settings", checks.ACCOUNT, account)], users=(1, 1))
+    return checks.changed([(f"/user/{USER_NAME}", checks.BIO, filling["text"]), ("/settings", checks.ACCOUNT, account)],
+                          users=(1, 1, "bio"))
 
 
 def _new_post_checks(forum: Forum, filling: dict) -> list[checks.Check]:

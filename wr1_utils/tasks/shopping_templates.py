@@ -109,17 +109,17 @@ def and_nothing_else(task: Task) -> dict:
     return {**task.eval, "program_html": checks + only["program_html"]}
 
 
-def _tables_changed(shop: Shop, template: str, filling: dict) -> dict[str, tuple[int, int]]:
-    """Table → rows that are gone and rows that are new once the task is solved."""
+def _tables_changed(shop: Shop, template: str, filling: dict) -> dict[str, tuple]:
+    """What has changed of each table once the task is solved, as `only_changed` takes it."""
     if template == "place_order":                # what was in the cart is ordered too, and all of it leaves the stock
         bought = {_item(item)[0] for item in shop.cart} | {filling["product"]}
-        return {"cart": (len(shop.cart), 0), "orders": (0, 1), "order_items": (0, len(shop.cart) + 1), "products": (len(bought), len(bought))}
+        return {"cart": (len(shop.cart), 0), "orders": (0, 1), "order_items": (0, len(shop.cart) + 1), "products": (len(bought), len(bought), "stock")}
     if template == "remove_item":
         return {"cart" if filling["place"] == "cart" else "wishes": (1, 0)}
     return {
         "cart_add": {"cart": (0, 1)}, "cart_add_quantity": {"cart": (0, 1)}, "cart_add_option": {"cart": (0, 1)}, "cart_add_two": {"cart": (0, 2)},
-        "cart_quantity": {"cart": (1, 1)}, "wish_add": {"wishes": (0, 1)}, "change_phone": {"customers": (1, 1)},
-        "newsletter_zip": {"customers": (1, 1)}, "write_review": {"all_reviews": (0, 1)}, "log_in": {},
+        "cart_quantity": {"cart": (1, 1, "quantity")}, "wish_add": {"wishes": (0, 1)}, "change_phone": {"customers": (1, 1, "phone")},
+        "newsletter_zip": {"customers": (1, 1, "newsletter", "zip")}, "write_review": {"all_reviews": (0, 1)}, "log_in": {},
     }[template]
 
 

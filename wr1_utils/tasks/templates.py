@@ -5,7 +5,6 @@ filling. Scoring is tight: a question wants the bare answer; a change of state i
 the site have changed (see `only_changed`), so that doing more than was asked fails too, wherever it was done.
 """
 
-import json
 import random
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -48,10 +47,12 @@ def state(site: str, *checks: tuple[str, str, str]) -> dict:
         {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"exact_match": wanted}} for path, locator, wanted in checks])
 
 
-def only_changed(besides: tuple[str, ...] = (), **tables: tuple[int, int]) -> tuple[str, str, str]:
-    """A check for `state`: so many rows of these tables are (gone, new) since the beginning, and none of any other table but those `besides`."""
-    others = f'.split("; ").filter(e => !{json.dumps(besides)}.includes(e.split(" ")[0])).join("; ")' if besides else ""
-    return changes.PATH, changes.LOCATOR + others, changes.as_text({table: count for table, count in tables.items() if count != (0, 0)})
+def only_changed(**tables: tuple) -> tuple[str, str, str]:
+    """A check for `state`: so many rows of these tables are (gone, new, and the columns changed in a row that stayed …), and none of any other table.
+
+    That goes for all sites: a table of another site than the one that is asked would stand there too.
+    """
+    return changes.PATH, changes.LOCATOR, changes.as_text({table: change for table, change in tables.items() if change[:2] != (0, 0)})
 
 
 def make_tasks(templates: Iterable[Template], seed: int = 0, prefix: str = "pocket", without: Collection = ()) -> tuple[list[Task], list[Task]]:
