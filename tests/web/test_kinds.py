@@ -47,6 +47,8 @@ def lines(seen):
     ("<fieldset disabled><input aria-label=Code></fieldset>", ['textbox Code = "" disabled [0]']),
     ("<input list=l aria-label=City><datalist id=l><option value=Oslo><option value=Rome></datalist>", ['textbox City = "" (Oslo | Rome) [0]']),
     ("<div style='content-visibility:auto'><div style='height:3000px'></div><button>Deep</button></div>", ["button Deep [0]"]),
+    ("<details><summary>More</summary>bare text<p>and a paragraph</p></details>", ["button More [0]"]),
+    ("<details open><summary>More</summary>bare text<p>and a paragraph</p></details>", ["button More expanded [0]", "text bare text", "text and a paragraph"]),
     ("<p dir=rtl>שלום <a href=/x>עולם</a> 12</p>", ["text שלום", "link עולם [0]", "text 12"]),
     ("<frameset cols='50%,50%'><frame src=\"data:text/html,<button>Left</button>\"><frame src='/right'></frameset>",
      ["button Left [0]", "text page /right"]),
