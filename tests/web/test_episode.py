@@ -189,3 +189,21 @@ def test_missing_site_is_infrastructure(browser, place):
             await episode.reset()
         await episode.close()
     run(whole(), timeout=30)
+
+
+def test_going_back_from_the_first_page_leaves_it_as_it_is(browser, place):
+    """What the agent has typed, opened or made to be shown is still there; there is no later page either."""
+    async def whole():
+        episode = place.make(browser, "first", '<div contenteditable aria-label=Note></div><details><summary>More</summary>inner</details>'
+                             '<button onclick="said.textContent = \'made by a click\'">Say</button><p id=said></p>')
+        try:
+            seen = await episode.reset()
+            for action, label, text in (("Type", "Note", "kept"), ("Click", "More", None), ("Click", "Say", None)):
+                seen = (await episode.step(place.reply(action, place.element(seen, label).id, text))).observation
+            for call, word in (("go_backward", "earlier"), ("go_forward", "later")):
+                result = await episode.step(f"<think></think><answer>{call}()</answer>")
+                assert result.error == f"there is no {word} page" and result.observation.elements == seen.elements
+                assert all(text in result.observation.text for text in ("kept", "inner", "made by a click"))
+        finally:
+            await episode.close()
+    run(whole(), timeout=30)

@@ -236,6 +236,8 @@ class Episode:
 
     async def _go(self, back: bool) -> str | None:
         tab, seconds = self._tab, self.limits.timeout_s
+        if not await limited(tab.has_page(-1 if back else 1), ANSWER_S, "asking for the tab's history"):
+            return f"there is no {'earlier' if back else 'later'} page"
         commits = tab.commits
         move = tab.page.go_back if back else tab.page.go_forward
         try:
@@ -243,11 +245,6 @@ class Episode:
         except (PlaywrightError, TimeoutError) as error:
             if tab.commits == commits:
                 return f"going {'back' if back else 'forward'} failed: {first_line(error)}"
-        if tab.page.url == "about:blank" and back:
-            await limited(tab.page.go_forward(wait_until="domcontentloaded"), seconds, "going forward")
-            return "there is no earlier page"
-        if tab.commits == commits:
-            return f"there is no {'earlier' if back else 'later'} page"
         return None
 
     def _switch(self, argument: str) -> str | None:
