@@ -25,7 +25,7 @@ from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
 from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
 from wr1_utils.web.picture import Picture, take_picture
-from wr1_utils.web.tabs import Tab, until
+from wr1_utils.web.tabs import Tab, origin, until
 
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
@@ -287,14 +287,19 @@ class Episode:
             request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
                        "stay": now > load_until or tab.stopped}
             try:
-                raw = load_json(await asyncio.wait_for(tab.page.evaluate(SCRIPT, request), ANSWER_S))
+                raw = load_json(await tab.ask(SCRIPT, request, ANSWER_S, load_until))
             except TimeoutError:
-                raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
+                if not tab.going:
+                    raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
+                await self._give_up_next_page(tab)
+                continue
             except PlaywrightError as error:
                 if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
                     raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
                 await tab.loaded(load_until)
                 await asyncio.sleep(0.01)
+                if tab.commits != commits:
+                    quiet_until = time.monotonic() + quiet_s
                 continue
             busy = raw["busy"]
             if busy["opened"] and len(self._tabs) == known:
@@ -307,6 +312,7 @@ class Episode:
                 tab.stopped = False
                 self._realms, busy = await look_into_frames(tab.page, raw, request)
                 if busy is None:
+                    self._tell_unreached(tab)
                     return self._realms
                 if busy["opened"] and not self._new_tab.is_set():
                     await until(self._new_tab, load_until)
@@ -319,9 +325,21 @@ class Episode:
                     await tab.loaded(load_until)
                     quiet_until = time.monotonic() + quiet_s
                 elif not tab.stopped and not tab.gone:
-                    self._notices.append("the next page did not answer in time")
+                    await self._give_up_next_page(tab)
             else:
                 await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
+
+    async def _give_up_next_page(self, tab: Tab) -> None:
+        self._notices.append("the next page did not answer in time")
+        await limited(tab.stay(), ANSWER_S, "giving up the next page")
+
+    def _tell_unreached(self, tab: Tab) -> None:
+        """A site that has answered in this episode and is gone is infrastructure; any other that cannot be reached is a dead link."""
+        if tab.page.url.startswith("chrome-error:"):
+            what = f"the page {tab.unreached} could not be reached"
+            if origin(tab.unreached) in self._origins:
+                raise InfrastructureError(what)
+            self._notices.append(what)
 
     async def _enter_new_tab(self, deadline: float) -> None:
         """Goes to the tab opened last, unless it has closed again."""

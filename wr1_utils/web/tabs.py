@@ -63,6 +63,20 @@ class Tab:
         finally:
             load.cancel()
 
+    async def ask(self, script: str, request: dict, seconds: float, deadline: float) -> str:
+        """The answer of a script; TimeoutError when it takes more than `seconds`, or until the deadline where a navigation holds it up."""
+        answer = asyncio.ensure_future(self.page.evaluate(script, request))
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
+        answer_until = time.monotonic() + seconds
+        try:
+            while not answer.done():
+                if time.monotonic() > (deadline if self.going else answer_until):
+                    raise TimeoutError
+                await asyncio.wait({answer}, timeout=0.1)
+            return answer.result()
+        finally:
+            answer.cancel()
+
     async def has_page(self, step: int) -> bool:
         """Is there a page `step` entries further (-1: before) in its history? The empty page that each tab begins with is none."""
         async with self._devtools() as devtools:
