@@ -355,3 +355,25 @@ def test_missing_start_page_is_infrastructure(browser, place):
         finally:
             await episode.close()
     run(asyncio.wait_for(whole(), 60))
+
+
+ENDLESS = """<title>Feed</title><div id=feed></div><script>
+const more = () => { for (let i = 0; i < 20; i++) feed.insertAdjacentHTML("beforeend", `<p>Entry number ${feed.children.length}</p>`); };
+more();
+more();
+let waiting = false;
+onscroll = () => {
+  if (waiting || innerHeight + scrollY < document.documentElement.scrollHeight - 300 || feed.children.length > 90) return;
+  waiting = true;
+  setTimeout(() => { more(); waiting = false; }, 100);
+};
+</script>"""
+
+
+def test_a_page_that_loads_more_at_its_end_goes_on(browser, place):
+    """It is not said to end while it has more; when it has no more, it is."""
+    _, results = play(browser, place, ENDLESS, *[("Scroll Down", None, None)] * 12, **{"episode.page_tokens": 150})
+    for result in results:
+        assert not (result.error and "scroll down for more" in result.observation.text), result.observation.text
+    assert any("Entry number 99" in result.observation.text for result in results)
+    assert results[-1].error == "the page does not go on further down"

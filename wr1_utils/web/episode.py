@@ -225,6 +225,10 @@ class Episode:
             if action.action in ("Scroll Down", "Scroll Up"):
                 target = self._view.below if action.action == "Scroll Down" else self._view.above
                 self._anchored = None if target is None else self._realms[self._places[target][0]].frame
+                held = len(self._realms[0].raw["elements"])
+                error = await execute(self._hands(), action)
+                loaded = error and len((await self._quiet_page())[0].raw["elements"]) > held  # its end was reached, and there it has loaded more
+                return None if loaded else error
             return await execute(self._hands(), action)
         except InfrastructureError:
             if self._tab.gone == "closed":  # the action closed its own tab
