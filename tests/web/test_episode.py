@@ -260,3 +260,19 @@ def test_a_page_that_cannot_be_reached(browser, place):
             await dead.close()
             await site.close()
     run(whole(), timeout=60)
+
+
+def test_a_tab_closed_by_another_tab_is_gone_at_once(browser, place):
+    async def whole():
+        episode = place.make(browser, "opener", '<title>Opener</title><button onclick="w = window.open(\'/opened\')">Open</button>'
+                             '<button onclick="w.close()">Close</button>')
+        try:
+            seen = await episode.reset()
+            await episode.step(place.reply("Click", place.element(seen, "Open").id))
+            seen = (await episode.step(place.reply("Switch Tab", argument="0"))).observation
+            assert len(seen.tabs) == 2
+            seen = (await episode.step(place.reply("Click", place.element(seen, "Close").id))).observation
+            assert seen.tabs == ("Opener",) and seen.notices == ("a tab was closed",)
+        finally:
+            await episode.close()
+    run(whole(), timeout=30)

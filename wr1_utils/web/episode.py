@@ -30,6 +30,7 @@ from wr1_utils.web.tabs import Tab, origin, until
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
 NONE_OPENED = "() => { if (window.__wr1_activity) window.__wr1_activity.opened = 0; }"
+CLOSING_S = 0.5  # a tab that a page's script has closed is gone after this
 DIALOGS_TOLD = 5  # of one turn; a page may open them without end
 
 __all__ = ["Episode", "InfrastructureError", "Place", "StepResult", "Visit"]
@@ -306,6 +307,11 @@ class Episode:
                     quiet_until = time.monotonic() + quiet_s
                 continue
             busy = raw["busy"]
+            if busy["closed"]:  # by the page's script: the browser tells of that a little later
+                closing = time.monotonic() + CLOSING_S
+                while len(self._tabs) > 1 and not any(one.gone for one in self._tabs) and time.monotonic() < closing:
+                    await asyncio.sleep(0.01)
+                await self._replace_gone_tab()
             if busy["opened"] and len(self._tabs) == known:
                 await until(self._new_tab, load_until)
                 if not self._new_tab.is_set():

@@ -431,7 +431,7 @@ function observe(request) {
 }
 
 function activity(top, stay, force) {  // what the page is still doing, over all same-origin frames: see activity.js
-  const busy = {navigating: false, opened: 0, wait: 0};
+  const busy = {navigating: false, opened: 0, closed: 0, wait: 0};
   (function look(view) {
     const own = view.__wr1_activity;
     if (own) {
@@ -439,6 +439,8 @@ function activity(top, stay, force) {  // what the page is still doing, over all
       if (view === top ? stay : force) own.navigating = false;  // it led to no new document: a download, or an empty answer
       busy.opened += own.opened;
       own.opened = 0;
+      busy.closed += own.tabs.filter(tab => tab.closed).length;
+      own.tabs = own.tabs.filter(tab => !tab.closed);
       if (own.navigating && view === top) busy.navigating = true;
       busy.wait = Math.max(busy.wait, now, own.navigating ? 20 : 0);
     }
