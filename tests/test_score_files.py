@@ -104,6 +104,29 @@ def test_files_that_cannot_be_read(settings, tmp_path, name, content, words):
         score_file(settings, "webarena-lite", tmp_path / name)
 
 
+def test_lines_that_python_cannot_read_are_named(settings, tmp_path):
+    """Deep nesting and endless numbers are faults of their lines, not of the command; the lines beside them are still looked at."""
+    path = written(tmp_path, '{"task_id": 4, "answer": ' + "[" * 100_000 + "]" * 100_000 + "}", '{"task_id": ' + "9" * 5000 + ', "answer": "x"}', "not json")
+    with pytest.raises(FileError) as caught:
+        score_file(settings, "webarena-lite", path)
+    said = str(caught.value)
+    for words in ("line 1: brackets are nested too deeply", "line 2: it holds a number of thousands of digits", "line 3: not JSON"):
+        assert words in said, words
+    assert len(said) < 500
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(settings, tmp_path):
+    path = written(tmp_path, {"task_id": 4, "answer": BAGS})
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert [(one.row.place, one.patched) for one in score_file(settings, "webarena-lite", path).rows] == [("line 1", 1)]
+
+
+def test_a_malformed_address_is_a_wrong_one(settings, tmp_path):
+    path = written(tmp_path, *({"task_id": 240, "answer": "x", "url": url, "seed": seed} for seed, url in enumerate(("http://[bad", "http://h:99999/a"))))
+    for scoring in ("wr1", "webarena", "browsergym"):
+        assert [one.patched for one in score_file(settings, "webarena-lite", path, scoring).rows] == [0, 0]
+
+
 def test_a_table_of_answers(settings, tmp_path):
     pd.DataFrame([{"task_id": 4, "answer": BAGS, "url": None}, {"task_id": 240, "answer": None, "url": "__SHOPPING__" + SWIMWEAR}]).to_parquet(tmp_path / "a.parquet")
     assert [(one.row.place, one.patched) for one in score_file(settings, "webarena-lite", tmp_path / "a.parquet").rows] == [("row 1", 1), ("row 2", 1)]

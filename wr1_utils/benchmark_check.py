@@ -7,7 +7,7 @@ from wr1_utils.errors import WR1Error
 from wr1_utils.settings import Settings
 from wr1_utils.tasks import open_place, test_tasks
 from wr1_utils.tasks.task import Task
-from wr1_utils.tasks.webarena import SITES, changes_state, site_addresses, site_fault
+from wr1_utils.tasks.webarena import SITES, address_fault, changes_state, given_addresses, site_fault
 from wr1_utils.tasks.webarena_files import FOLDER, patches_of, read_patches, read_task_file, webarena_scoring
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError
@@ -18,11 +18,15 @@ from wr1_utils.web.loop import run
 def examine_benchmark(settings: Settings) -> list[Finding]:
     """The findings on the one benchmark of `settings.tasks.benchmarks`; an episode is tried only where nothing that it needs is missing."""
     benchmark, = settings.tasks.benchmarks
+    webarena = benchmark.startswith("webarena")
     try:
         tasks = test_tasks(settings)
+        findings = _files(settings, benchmark, tasks) if webarena else [Finding("tasks", f"{len(tasks)} test tasks", True, True)]
     except WR1Error as error:
-        return [Finding("tasks", str(error), False, True, f"see the README, WebArena; wheels are looked for in {FOLDER}" if "webarena" in benchmark else "")]
-    findings = _webarena(settings, benchmark, tasks) if benchmark.startswith("webarena") else [Finding("tasks", f"{len(tasks)} test tasks", True, True)]
+        tasks = []
+        findings = [Finding("tasks", str(error), False, True, f"see the README, WebArena; wheels are looked for in {FOLDER}" if webarena else "")]
+    if webarena:
+        findings += [*run(_sites(settings)), *(_options(settings, tasks) if tasks else ())]
     missing = [one.name for one in findings if one.needed and not one.good]
     if missing:
         return [*findings, Finding("one task", f"not tried: {', '.join(missing)} missing", False, True)]
@@ -37,18 +41,18 @@ def harmless(tasks: list[Task]) -> Task:
     return min(tasks, key=worst)
 
 
-def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Finding]:
+def _files(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Finding]:
     file = read_task_file(settings.webarena, benchmark)
     scoring = webarena_scoring(settings.tasks.scoring)
     patches = patches_of(benchmark, scoring) if settings.webarena.records == "patched" else []
     numbers = ", ".join(str(patch["task"]) for patch in patches) or "none"
-    findings = [Finding("tasks", f"{len(tasks)} test tasks of {file.name}, SHA-256 {file.sha256}", True, True),
-                Finding("patches", f"version {read_patches()['version']}, for scoring {scoring}: tasks {numbers}")]
-    try:
-        addresses = site_addresses(settings.webarena)
-    except WR1Error as error:
-        return [*findings, Finding("addresses", str(error), False, True)]
-    findings += run(_sites(settings, addresses))
+    return [Finding("tasks", f"{len(tasks)} test tasks of {file.name}, SHA-256 {file.sha256}", True, True),
+            Finding("patches", f"version {read_patches()['version']}, for scoring {scoring}: tasks {numbers}")]
+
+
+def _options(settings: Settings, tasks: list[Task]) -> list[Finding]:
+    """What a run can do without, and how many tasks suffer."""
+    findings = []
     if settings.webarena.reset_command:
         findings.append(Finding("reset hook", "webarena.reset_command, before each episode for each site that its task can change"))
     else:
@@ -62,19 +66,26 @@ def _webarena(settings: Settings, benchmark: str, tasks: list[Task]) -> list[Fin
     return findings
 
 
-async def _sites(settings: Settings, addresses: dict[str, list[str]]) -> list[Finding]:
-    """Of each site that each of its copies answers, and takes the account."""
-    browser, findings = Browser(settings.browser), []
+async def _sites(settings: Settings) -> list[Finding]:
+    """Of each site that each of its copies answers, and takes the account. What is wrong with one hides none of the others."""
+    addresses, browser, findings = given_addresses(settings.webarena), Browser(settings.browser), []
     try:
         logins = Logins(settings.webarena, browser)
-        for site in SITES:
-            if site not in addresses:
-                remedy = f"set {site.upper()} in the environment, or webarena.{site} in the profile"
-                findings.append(Finding(f"site {site}", "no address", False, True, remedy))
+    except WR1Error as error:
+        logins = None
+        findings.append(Finding("logins", str(error), False, True))
+    try:
+        for site in (*SITES, "homepage"):
+            setting = f"{site.upper()} in the environment, or webarena.{site} in the profile"
+            if site not in addresses and site != "homepage":
+                findings.append(Finding(f"site {site}", "no address", False, True, f"set {setting}"))
             for address in addresses.get(site, ()):
+                if wrong := address_fault(address):
+                    findings.append(Finding(f"site {site}", f"{address!r} is no address: {wrong}", False, True, f"put right {setting}"))
+                    continue
                 fault = await site_fault(browser, address)
                 findings.append(Finding(f"site {site}", f"{address}: {fault or 'answers'}", not fault, True, "start the site, or put its address right"))
-                if site in PAGES and not fault:
+                if site in PAGES and logins and not fault:
                     findings.append(await _login(logins, site, address))
     except WR1Error as error:
         findings.append(Finding("sites", str(error), False, True))

@@ -182,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("run", metavar="RUN", help="the folder of a run, such as results/demo/eval-r1-s0, or a Parquet file of trajectories")
     one.add_argument("--limit", type=int, default=0, metavar="N", help="show the first N trajectories (default: as many as fit in 48 MB)")
     one = add("bench", bench, "measure how fast the kit is on this machine, each figure beside its goal")
-    one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation, miniwob or training (default: all)")
+    one.add_argument("names", nargs="*", metavar="NAME", help="worlds, pages, steps, observation, miniwob, training or rl_step (default: all)")
     one.add_argument("--json", action="store_true", help="print one object, name → {value, unit, n}, and nothing else")
     return parser
 

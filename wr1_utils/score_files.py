@@ -217,7 +217,7 @@ def read_rows(path: str | Path, benchmark: str, known: set[str], scoring: str) -
 
 def _lines(path: Path, faults: list[str]):
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark at the start
     except UnicodeDecodeError as error:
         raise FileError(f"{path} is not UTF-8: {error}.") from None
     for number, line in enumerate(text.split("\n"), 1):
@@ -226,6 +226,10 @@ def _lines(path: Path, faults: list[str]):
                 yield f"line {number}", json.loads(line)
             except json.JSONDecodeError as error:
                 faults.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
+            except RecursionError:
+                faults.append(f"line {number}: brackets are nested too deeply; an answer is one text")
+            except ValueError:  # of JSON that is right, Python refuses only such numbers
+                faults.append(f"line {number}: it holds a number of thousands of digits")
 
 
 def _table(path: Path, benchmark: str):

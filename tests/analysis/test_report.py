@@ -52,7 +52,7 @@ def small_results(tmp_path):
     columns = "benchmark method reference tasks unpaired difference low high gained lost p p_holm resamples bootstrap_seed".split()
     write_table(pd.DataFrame([("all", "r1", "bc", 10, 0, 0.5, 0.2, 0.8, 5, 0, 0.0312, 0.0312, 10000, 0)], columns=columns), tiny / "comparisons")
     write_table(pd.DataFrame({"run": ["eval-bc-s3"], "why": ["<script>alert(1)</script>"], "link": ["eval-bc-s3/view.html#pocket.x.1.0.0@1"]}), tiny / "failures")
-    write_table(pd.DataFrame({"n": range(report.MOST_ROWS + 5), "value": 0.123456}), tiny / "ablation_colour")
+    write_table(pd.DataFrame({"n": range(report.MOST_ROWS + 5), "value": 0.123456}), tiny / "ablations_by_colour")
     write_table(pd.DataFrame({"a": [1]}), tiny / "unforeseen")
     write_table(pd.DataFrame({"a": [1]}), tiny / "eval-bc-s3.old" / "set_aside")
     (tiny / "no_twin.csv").write_text("a\n1\n")
@@ -94,7 +94,7 @@ def test_the_page_needs_nothing_but_itself(made):
 
 def test_the_page_shows_the_numbers_their_stamps_and_every_table_with_a_twin(made):
     text = made.page.read_text()
-    assert made.tables == 6  # main, comparisons, failures, ablation_colour, unforeseen, turns
+    assert made.tables == 6  # main, comparisons, failures, ablations_by_colour, unforeseen, turns
     for said in ("20.0", "10.0 to 30.0", "+50.0", "+20.0 to +80.0", 'title="0.0312">0.0312<', "wr1 run --profile tiny", "abc123", "2026-01-02 03:04"):
         assert said in text, said
     assert f"The first {report.MOST_ROWS} of {report.MOST_ROWS + 5} rows" in text and 'title="0.123456">0.123<' in text

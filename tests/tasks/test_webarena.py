@@ -120,8 +120,9 @@ def test_addresses(settings, monkeypatch):
     monkeypatch.setenv("HOMEPAGE", "http://h:1/")
     found = site_addresses(settings(shopping="http://a:1/ http://b:2").webarena)
     assert found["shopping"] == ["http://a:1", "http://b:2"] and found["homepage"] == ["http://h:1"] and len(found["gitlab"]) == 1
-    with pytest.raises(SettingsError, match="address of reddit is 'h:9'; it should begin with http"):
-        site_addresses(settings(reddit="h:9").webarena)
+    for wrong, words in (("h:9", "it should begin with http"), ("ftp://x", "it should begin with http"), ("http://h:99999", "it is no URL"), ("http://:9", "it names no host")):
+        with pytest.raises(SettingsError, match=f"address of reddit is '{wrong}'; {words}"):
+            site_addresses(settings(reddit=wrong).webarena)
 
 
 @pytest.mark.parametrize("change, words", [
@@ -247,3 +248,31 @@ def test_the_doctor_says_what_is_missing(settings, monkeypatch):
     assert bad == {"site gitlab", "login reddit", "site map", "one task"}
     assert "http://127.0.0.1:9" in findings["site gitlab"].state and "did not take the account" in findings["login reddit"].state
     assert findings["site map"].remedy == "set MAP in the environment, or webarena.map in the profile" and "not tried" in findings["one task"].state
+
+
+NOWHERE = {site: "http://127.0.0.1:9" for site in (*SITES, "homepage")}
+
+
+@pytest.mark.parametrize("change, bad", [
+    ({"lite_file": "/nowhere/tasks.json"}, {"tasks": "/nowhere/tasks.json"}),
+    ({"map": "notaurl", "gitlab": "ftp://x", "homepage": "http://[bad"}, {
+        "site map": "'notaurl' is no address: it should begin with http", "site gitlab": "'ftp://x' is no address", "site homepage": "'http://[bad' is no address"}),
+    ({"accounts": "/nowhere/accounts.toml"}, {"logins": "there is no such file"}),
+])
+def test_one_fault_hides_no_other(monkeypatch, webarena_files, tmp_path, change, bad):
+    """Task files, addresses and accounts are looked at each by itself: what is wrong with one is said, and the others are still looked at."""
+    async def answers(browser, address):
+        return ""
+
+    async def taken(self, site, address, doubtful):
+        return []
+
+    monkeypatch.setattr("wr1_utils.benchmark_check.site_fault", answers)
+    monkeypatch.setattr("wr1_utils.benchmark_check.Logins.cookies", taken)
+    given = dataclasses.replace(webarena_files, login_folder=str(tmp_path), **{**NOWHERE, **change})
+    whole = load_settings("smoke", **{"tasks.benchmarks": ["webarena-lite"], "tasks.test_limit": 0})
+    findings = {one.name: one for one in examine_benchmark(dataclasses.replace(whole, webarena=given))}
+    assert {name for name, one in findings.items() if one.needed and not one.good} == {*bad, "one task"}
+    assert all(words in findings[name].state for name, words in bad.items()), findings
+    checked = {"tasks", *(f"site {site}" for site in NOWHERE), *(f"login {site}" for site in MEMBERS if "logins" not in bad and f"site {site}" not in bad)}
+    assert checked <= set(findings) and all(name in findings["one task"].state for name in bad)

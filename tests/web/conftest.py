@@ -31,6 +31,9 @@ class Pages:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                if place.stopping.is_set():
+                    self.close_connection = True  # one that the browser has kept open
+                    return
                 path, _, query = self.path.partition("?")
                 place.requests.append((self.path, dict(self.headers)))
                 if path == "/slow":

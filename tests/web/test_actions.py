@@ -31,6 +31,11 @@ def test_shared_case(case):
     ('exit(message="C:\\\\temp")', Action("exit", message="C:\\temp")),
     ('do(action="Press Enter")  # sends it', Action("do", "Press Enter")),
     ('exit(message=5)', Action("exit", message="5")),
+    ('exit(message="the 15.6" laptop, a 7"")', Action("exit", message='the 15.6" laptop, a 7"')),
+    ('exit(message="Titles:\\n"Blue"\\n"It\'s red".")', Action("exit", message='Titles:\n"Blue"\n"It\'s red".')),
+    ("exit(message='It's the 'Sun', isn't it')", Action("exit", message="It's the 'Sun', isn't it")),
+    ('exit(message="{"a": ["b","c"]}")', Action("exit", message='{"a": ["b","c"]}')),
+    ('do(action="Type", argument="say "hi"", element="2")', Action("do", "Type", "2", 'say "hi"')),
 ])
 def test_forgiven(reply, expected):
     """Order of arguments, brackets round an id, inner quotes and trailing comments do not change the meaning."""
@@ -46,12 +51,35 @@ def test_forgiven(reply, expected):
     ('do()', "unknown action"),
     ('do(action="Click", element=', "cut off"),
     ('exit(message=1+1)', "not an action"),
+    ('exit(message="ok", then do(action="Click")', "not an action"),
+    ('exit("Type"(" )', "not an action"),
+    ('exit("a" "b" "c")', "not an action"),
+    ('exit(message="a"+"b")', "not an action"),
+    ("exit('first') or exit('second')", "not an action"),
+    ('do(action="Type", argument="a" or "b", element="2")', "not an action"),
     ('I click.', "not an action"),
     ('', "no action"),
 ])
 def test_refused(reply, kind):
     got = parse_reply(reply, "bare")
     assert isinstance(got, Invalid) and got.kind == kind
+
+
+@pytest.mark.parametrize("reply", ["exit(", "go_backward(", "do(", 'exit("a" or "b"', 'exit("Type"(" ', "exit(5,"])
+def test_the_last_parenthesis_is_forgiven_only_after_an_argument(reply):
+    """A closed answer whose call is broken off is no action, and above all no empty exit."""
+    assert isinstance(parse_reply(f"<answer>{reply}</answer>"), Invalid)
+
+
+@pytest.mark.parametrize("between", [" or ", " and ", ", ", " ", "; then ", " | ", " + ", ","])
+@pytest.mark.parametrize("form", ["exit({0}{2}{1})", "exit({0}){2}exit({1})", "exit(message={0}){2}exit(message={1}"])
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_two_texts_are_not_one(form, between, quote):
+    """Two answers, or two calls, are never read as one answer that holds the quotes and brackets between them."""
+    for one in ("a", "N/A", "Done.", "7", "$5", "5'", "", "the end (now)"):
+        for two in ("b", "8", "No.", "$5", "", "(c)"):
+            reply = form.format(quote + one + quote, quote + two + quote, between)
+            assert isinstance(parse_reply(f"<answer>{reply}</answer>"), Invalid), reply
 
 
 PIECES = ["<think>", "</think>", "<answer>", "</answer>", "do(", "exit(", "go_backward(", "go_forward(", "exit", "do", '"', "'", "\\", "\\x3c",

@@ -189,3 +189,90 @@ def test_missing_site_is_infrastructure(browser, place):
             await episode.reset()
         await episode.close()
     run(whole(), timeout=30)
+
+
+def test_going_back_from_the_first_page_leaves_it_as_it_is(browser, place):
+    """What the agent has typed, opened or made to be shown is still there; there is no later page either."""
+    async def whole():
+        episode = place.make(browser, "first", '<div contenteditable aria-label=Note></div><details><summary>More</summary>inner</details>'
+                             '<button onclick="said.textContent = \'made by a click\'">Say</button><p id=said></p>')
+        try:
+            seen = await episode.reset()
+            for action, label, text in (("Type", "Note", "kept"), ("Click", "More", None), ("Click", "Say", None)):
+                seen = (await episode.step(place.reply(action, place.element(seen, label).id, text))).observation
+            for call, word in (("go_backward", "earlier"), ("go_forward", "later")):
+                result = await episode.step(f"<think></think><answer>{call}()</answer>")
+                assert result.error == f"there is no {word} page" and result.observation.elements == seen.elements
+                assert all(text in result.observation.text for text in ("kept", "inner", "made by a click"))
+        finally:
+            await episode.close()
+    run(whole(), timeout=30)
+
+
+def click_link(browser, place, address, **changes):
+    """What a link to `address` brings, as (the step's result or the error it raised, seconds)."""
+    async def whole():
+        episode = place.make(browser, "linked", f'<title>Linked</title><a href="{address}">Link</a>', **changes)
+        try:
+            await episode.reset()
+            started = time.monotonic()
+            try:
+                result = await episode.step(place.reply("Click", 0))
+            except InfrastructureError as error:
+                result = error
+            return result, time.monotonic() - started
+        finally:
+            await episode.close()
+    return run(whole(), timeout=90)
+
+
+@pytest.mark.parametrize("address, timeout_s, title, notices", [
+    ("/slow?s=3", 1, "Linked", ("the next page did not answer in time",)),
+    ("/slow?s=5", 20, "/slow", ()),  # longer than a script may take
+    ("/status-204", 15, "Linked", ()),
+])
+def test_a_next_page_is_waited_for_as_long_as_the_settings_say(browser, place, monkeypatch, address, timeout_s, title, notices):
+    """One that comes later is given up, and the page stays; an answer without a page needs no wait."""
+    monkeypatch.setattr("wr1_utils.web.episode.ANSWER_S", 3.0)
+    result, seconds = click_link(browser, place, address, **{"episode.timeout_s": timeout_s})
+    assert (result.observation.title, result.observation.notices) == (title, notices)
+    assert seconds < 10
+
+
+def test_a_page_that_cannot_be_reached(browser, place):
+    """A link to nowhere is told and can be gone back from; a site that is gone in the middle of an episode is infrastructure."""
+    async def whole():
+        gone = type(place)()
+        gone.start()
+        dead = place.make(browser, "dead", f'<a href="http://127.0.0.1:{gone.server.server_address[1]}/x">Dead</a>')
+        site = gone.make(browser, "site", "<a href=/y>Next</a>")
+        try:
+            await dead.reset()
+            await site.reset()
+            gone.stop()
+            seen = (await dead.step(place.reply("Click", 0))).observation
+            assert len(seen.notices) == 1 and seen.notices[0].startswith("the page http://127.0.0.1:") and seen.notices[0].endswith("/x could not be reached")
+            seen = (await dead.step("<think></think><answer>go_backward()</answer>")).observation
+            assert place.element(seen, "Dead") and not seen.notices
+            with pytest.raises(InfrastructureError, match="/y could not be reached"):
+                await site.step(place.reply("Click", 0))
+        finally:
+            await dead.close()
+            await site.close()
+    run(whole(), timeout=60)
+
+
+def test_a_tab_closed_by_another_tab_is_gone_at_once(browser, place):
+    async def whole():
+        episode = place.make(browser, "opener", '<title>Opener</title><button onclick="w = window.open(\'/opened\')">Open</button>'
+                             '<button onclick="w.close()">Close</button>')
+        try:
+            seen = await episode.reset()
+            await episode.step(place.reply("Click", place.element(seen, "Open").id))
+            seen = (await episode.step(place.reply("Switch Tab", argument="0"))).observation
+            assert len(seen.tabs) == 2
+            seen = (await episode.step(place.reply("Click", place.element(seen, "Close").id))).observation
+            assert seen.tabs == ("Opener",) and seen.notices == ("a tab was closed",)
+        finally:
+            await episode.close()
+    run(whole(), timeout=30)

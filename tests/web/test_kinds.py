@@ -47,6 +47,8 @@ def lines(seen):
     ("<fieldset disabled><input aria-label=Code></fieldset>", ['textbox Code = "" disabled [0]']),
     ("<input list=l aria-label=City><datalist id=l><option value=Oslo><option value=Rome></datalist>", ['textbox City = "" (Oslo | Rome) [0]']),
     ("<div style='content-visibility:auto'><div style='height:3000px'></div><button>Deep</button></div>", ["button Deep [0]"]),
+    ("<details><summary>More</summary>bare text<p>and a paragraph</p></details>", ["button More [0]"]),
+    ("<details open><summary>More</summary>bare text<p>and a paragraph</p></details>", ["button More expanded [0]", "text bare text", "text and a paragraph"]),
     ("<p dir=rtl>שלום <a href=/x>עולם</a> 12</p>", ["text שלום", "link עולם [0]", "text 12"]),
     ("<frameset cols='50%,50%'><frame src=\"data:text/html,<button>Left</button>\"><frame src='/right'></frameset>",
      ["button Left [0]", "text page /right"]),
@@ -353,3 +355,25 @@ def test_missing_start_page_is_infrastructure(browser, place):
         finally:
             await episode.close()
     run(asyncio.wait_for(whole(), 60))
+
+
+ENDLESS = """<title>Feed</title><div id=feed></div><script>
+const more = () => { for (let i = 0; i < 20; i++) feed.insertAdjacentHTML("beforeend", `<p>Entry number ${feed.children.length}</p>`); };
+more();
+more();
+let waiting = false;
+onscroll = () => {
+  if (waiting || innerHeight + scrollY < document.documentElement.scrollHeight - 300 || feed.children.length > 90) return;
+  waiting = true;
+  setTimeout(() => { more(); waiting = false; }, 100);
+};
+</script>"""
+
+
+def test_a_page_that_loads_more_at_its_end_goes_on(browser, place):
+    """It is not said to end while it has more; when it has no more, it is."""
+    _, results = play(browser, place, ENDLESS, *[("Scroll Down", None, None)] * 12, **{"episode.page_tokens": 150})
+    for result in results:
+        assert not (result.error and "scroll down for more" in result.observation.text), result.observation.text
+    assert any("Entry number 99" in result.observation.text for result in results)
+    assert results[-1].error == "the page does not go on further down"

@@ -4,7 +4,8 @@ This is the scoring variant `wr1`, the default; scoring_published.py has two tha
 one to an episode. Deviations from the evaluators of WebArena (arXiv 2307.13854):
 - No answer (the episode ended without `exit`) is wrong for every string_match, a reference of "N/A" included.
 - Text is compared after NFKC, HTML entities, curly quotes, dashes and blanks are made alike. Numbers compare as numbers
-  ("$1,234.50" is 1234.5), and a number never matches inside a longer one.
+  ("$1,234.50" is 1234.5, ".5" is 0.5, "+5" is 5), and a number never matches inside a longer one. "1 000" is read both as
+  one number and as two.
 - A reference without a blank in it must stand as a token ("0" is not in "10"); there it was so for one character only.
 - URLs are compared part by part: host, whole path (not a prefix of it), and each query pair, blank values included.
   Alternatives (`|OR|`) are tried one by one instead of pooling their query values.
@@ -40,14 +41,23 @@ def canonical(text: str) -> str:
     text = re.sub("(?<=[0-9])(?=[²³¹⁰-⁹₀-₉¼-¾⅐-⅞])", " ", text)  # 1½ is not 11/2
     text = unicodedata.normalize("NFKC", text).translate(SAME_CHARACTER).casefold()
     text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r"(?<![^\s(=:$€£¥])-(?=[$€£¥]? ?[0-9])", MINUS, text)
-    text = re.sub(r"(?<=\w)[$€£¥] ?(?=−?[0-9])", " ", text)
-    text = re.sub(r"[$€£¥] ?(?=−?[0-9])", "", text)
-    return re.sub(
+    text = re.sub(r"(?<![^\s(=:\"'$€£¥])-(?=[$€£¥]? ?\.?[0-9])", MINUS, text)
+    text = re.sub(r"(?<![^\s(=:\"'$€£¥])\+(?=(?:[$€£¥] ?)?\.?[0-9])", "", text)
+    text = re.sub(r"(?<=\w)[$€£¥] ?(?=−?\.?[0-9])", " ", text)
+    text = re.sub(r"[$€£¥] ?(?=−?\.?[0-9])", "", text)
+    text = re.sub(rf"(?<![^\s(=:\"'{MINUS}])(?=\.[0-9]+(?!\w|\.[0-9]))", "0", text)  # .5 is 0.5
+    text = re.sub(
         r"(?<![\w.,])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?(?!\.?[0-9])",
         lambda number: _plain_number(number[1], number[2] or ""),
         text,
     )
+    return re.sub(rf"{MINUS}(?=0(?!\w|[.,:][0-9]))", "", text)  # -0 is 0
+
+
+def _readings(text: str) -> tuple[str, str]:
+    """`text` as it stands, and with the blanks between groups of three digits left out: 1 000 may be one number or two."""
+    groups = r"(?<![\w.,])[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?(?!\w|[.,]?[0-9]|\s[0-9])"
+    return text, re.sub(groups, lambda number: re.sub(r"\s", "", number[0]), html.unescape(text))
 
 
 def _plain_number(whole: str, fraction: str) -> str:
@@ -66,12 +76,14 @@ def _unquoted(text: str) -> str:
 
 def exact_match(reference: str, text: str) -> bool:
     """Is `text` the reference (or one of its `|OR|` alternatives)?"""
-    return any(_unquoted(part) == _unquoted(text) for part in OR.split(str(reference)))
+    texts = {_unquoted(reading) for reading in _readings(text)}
+    return any(_unquoted(reading) in texts for part in OR.split(str(reference)) for reading in _readings(part))
 
 
 def must_include(reference: str, text: str) -> bool:
     """Does `text` hold the reference (or one of its `|OR|` alternatives)?"""
-    return any(_holds(part, text) for part in OR.split(str(reference)))
+    texts = set(_readings(text))
+    return any(_holds(wanted, reading) for part in OR.split(str(reference)) for wanted in set(_readings(part)) for reading in texts)
 
 
 def _holds(reference: str, text: str) -> bool:
@@ -169,11 +181,15 @@ def url_match(reference_url: str, url: str, site_urls: dict[str, str], url_note:
     """1.0 if `url` is the reference or one of its `|OR|` alternatives; WebArena's rule "GOLD in PRED".
 
     Host (loopback names are one), port and path must be equal, and each query pair of the reference must be in `url`,
-    which may have more. Scheme, fragment and a slash at the end do not count. Raises ValueError for another `url_note`.
+    which may have more. Scheme, fragment and a slash at the end do not count. What is no URL (port 99999) is none of them.
+    Raises ValueError for another `url_note`.
     """
     if url_note not in (None, "", "GOLD in PRED"):
         raise ValueError(f"There is no URL rule called {url_note!r}; the one rule is \"GOLD in PRED\".")
-    place, pairs = _url_parts(url)
+    try:
+        place, pairs = _url_parts(url)
+    except ValueError:
+        return 0.0
     for reference in OR.split(reference_url):
         wanted_place, wanted_pairs = _url_parts(fill_placeholders(reference.strip(), site_urls))
         if wanted_place == place and all(pairs.count(pair) >= wanted_pairs.count(pair) for pair in wanted_pairs):

@@ -158,7 +158,10 @@ def browsergym_url_match(reference_url: str, url: str, url_note: str | None = "G
     if url_note not in (None, "GOLD in PRED"):
         raise ValueError(f'The variant browsergym has no URL rule called {url_note!r}; its one rule is "GOLD in PRED".')
     references = [urlsplit(one.rstrip("/")) for one in reference_url.split(" |OR| ")]
-    found = urlsplit(url.rstrip("/"))
+    try:
+        found = urlsplit(url.rstrip("/"))
+    except ValueError:  # no address of anything
+        return 0.0
     wanted: dict[str, set[str]] = {}
     for one in references:
         for name, values in parse_qs(one.query).items():

@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Page
 
@@ -42,16 +43,31 @@ COPY_S = 3600.0  # longest wait for a free copy of a site
 ANSWER_S = 20.0  # limit of opening a page to see whether a site is there
 
 
+def given_addresses(settings: WebArenaSettings) -> dict[str, list[str]]:
+    """Site → the addresses of its copies as they are written, for the sites (and the homepage) that have one; see `address_fault`."""
+    given = {site: (getattr(settings, site) or os.environ.get(site.upper(), "")).split() for site in (*SITES, "homepage")}
+    return {site: [address.rstrip("/") for address in addresses] for site, addresses in given.items() if addresses}
+
+
+def address_fault(address: str) -> str:
+    """Why an address is none, "" if it is one."""
+    if not address.startswith(("http://", "https://")):
+        return "it should begin with http:// or https://"
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port  # the port is read to see that it is one
+        return "" if host else "it names no host"
+    except ValueError as error:
+        return f"it is no URL ({error})"
+
+
 def site_addresses(settings: WebArenaSettings) -> dict[str, list[str]]:
-    """Site → the addresses of its copies, for the sites (and the homepage) that have one. Raises SettingsError for what is no address."""
-    addresses = {}
-    for site in (*SITES, "homepage"):
-        given = (getattr(settings, site) or os.environ.get(site.upper(), "")).split()
-        for address in given:
-            if not address.startswith(("http://", "https://")):
-                raise SettingsError(f"The address of {site} is {address!r}; it should begin with http:// or https://.")
-        if given:
-            addresses[site] = [address.rstrip("/") for address in given]
+    """The same, all of them good. Raises SettingsError for what is no address."""
+    addresses = given_addresses(settings)
+    for site, some in addresses.items():
+        for address in some:
+            if fault := address_fault(address):
+                raise SettingsError(f"The address of {site} is {address!r}; {fault}.")
     return addresses
 
 

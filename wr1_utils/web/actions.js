@@ -123,8 +123,9 @@ function scroll(request) {  // to a node that the last observation left out, or 
     latest.anchor = entry.node;
     return {moved: true};
   }
+  const down = request.down ? 1 : -1, end = latest?.nodes.at(request.down ? -1 : 0);
   if (latest && !request.cut) latest.anchor = null;
-  const down = request.down ? 1 : -1;
+  else if (end && end.role !== "frame") latest.anchor = end.node;  // the text stays there, also when it gets shorter by a line
   function room(node) {
     return down > 0 ? node.scrollHeight - node.clientHeight - node.scrollTop > 1 : node.scrollTop > 1;
   }

@@ -5,8 +5,9 @@ Actions are those of WebAgent-R1 (arXiv 2505.16421): `do(action, argument, eleme
 optional comment lines (style "bare").
 
 Deviation from the paper's code: the call is read by a small parser and never evaluated as Python, so a value is a quoted
-string or a number and nothing else. Some slips are forgiven because their meaning is certain: a missing or doubled last
-parenthesis, quotes inside a quoted text, a raw line break, another case of the action's name, `[7]` for `7`.
+string or a number and nothing else. Some slips are forgiven because their meaning is certain: a last parenthesis that is
+doubled, or missing after an argument; quotes inside a quoted text, if they stand in pairs round something; a raw line break,
+another case of the action's name, `[7]` for `7`.
 """
 
 from __future__ import annotations
@@ -112,6 +113,8 @@ def _call(text: str, closed: bool) -> tuple[str, dict]:
         if at == len(text):
             if not closed:
                 raise _Refused("cut off", "the reply was cut off before its action was complete")
+            if not arguments or text.endswith(","):
+                raise _Refused("not an action", f"the answer breaks off inside its action; {_FORM}")
             break
         if text[at] == ")":
             rest = text[at + 1:].lstrip(" \t\r\n;)")
@@ -157,10 +160,24 @@ def _value(text: str, at: int) -> tuple[str, int]:
         if text[end] == "\\":
             end += 2
         elif text[end] == quote and _AFTER_STRING.match(text, end + 1):
-            return _unescape(text[at + 1:end]), end + 1
+            inside = text[at + 1:end]
+            if not _pairs_only(inside, quote):
+                raise _Refused("not an action", f"it is not clear where a quoted text ends; write \\{quote} for a quote inside it; {_FORM}")
+            return _unescape(inside), end + 1
         else:
             end += 1
     raise _Refused("cut off", "the reply was cut off inside a quoted text")
+
+
+def _pairs_only(text: str, quote: str) -> bool:
+    """Do the bare quotes inside a text stand in pairs, as in: the "Sun" (or "Moon")? If not, it is two texts and what is between them.
+
+    Apostrophes (Bob's) and inches (a 15" screen) need no partner.
+    """
+    text = re.sub(r"\\(?:([ntr])|.)", lambda escape: " " if escape[1] else "x", text, flags=re.DOTALL)
+    text = re.sub(r"(?<=\w)'(?=\w)", "x", text)
+    opening, closing = rf"(?<![^\s(\[{{<=:,/-]){quote}+(?=[^\s),.;:])", rf"(?<!\s){quote}+(?!\w)"
+    return re.fullmatch(rf"(?:[^{quote}]|(?<=\d){quote}(?=[\s,.-]|$)|{opening}[^{quote}]+{closing})*", text) is not None
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "/": "/"}

@@ -7,7 +7,7 @@
   const timers = new Map(), requests = new Set();
   let depth = 0;
   const own = {
-    listening: new WeakSet(), closed: new WeakMap(), navigating: false, opened: 0,
+    listening: new WeakSet(), closed: new WeakMap(), navigating: false, opened: 0, tabs: [],
     pending() {  // milliseconds until the next thing that is worth waiting for; 0: quiet
       let wait = requests.size ? 20 : 0;
       const now = performance.now();
@@ -44,6 +44,7 @@
   window.open = function (...args) {
     const name = args[1] === undefined ? "" : String(args[1]), tab = open.apply(window, args);
     if ((name === "" || name === "_blank") && (tab || /noopener|noreferrer/.test(args[2]))) own.opened += 1;  // null: the browser refused
+    if (tab) own.tabs.push(tab);
     return tab;
   };
   const counted = new WeakSet();  // responses whose body is waited for too

@@ -25,11 +25,12 @@ from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
 from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
 from wr1_utils.web.picture import Picture, take_picture
-from wr1_utils.web.tabs import Tab, until
+from wr1_utils.web.tabs import Tab, origin, until
 
 WAIT_S = 1.0  # the action Wait, where it names no time
 LONGEST_WAIT_S = 5.0
 NONE_OPENED = "() => { if (window.__wr1_activity) window.__wr1_activity.opened = 0; }"
+CLOSING_S = 0.5  # a tab that a page's script has closed is gone after this
 DIALOGS_TOLD = 5  # of one turn; a page may open them without end
 
 __all__ = ["Episode", "InfrastructureError", "Place", "StepResult", "Visit"]
@@ -225,6 +226,10 @@ class Episode:
             if action.action in ("Scroll Down", "Scroll Up"):
                 target = self._view.below if action.action == "Scroll Down" else self._view.above
                 self._anchored = None if target is None else self._realms[self._places[target][0]].frame
+                held = len(self._realms[0].raw["elements"])
+                error = await execute(self._hands(), action)
+                loaded = error and len((await self._quiet_page())[0].raw["elements"]) > held  # its end was reached, and there it has loaded more
+                return None if loaded else error
             return await execute(self._hands(), action)
         except InfrastructureError:
             if self._tab.gone == "closed":  # the action closed its own tab
@@ -236,6 +241,8 @@ class Episode:
 
     async def _go(self, back: bool) -> str | None:
         tab, seconds = self._tab, self.limits.timeout_s
+        if not await limited(tab.has_page(-1 if back else 1), ANSWER_S, "asking for the tab's history"):
+            return f"there is no {'earlier' if back else 'later'} page"
         commits = tab.commits
         move = tab.page.go_back if back else tab.page.go_forward
         try:
@@ -243,11 +250,6 @@ class Episode:
         except (PlaywrightError, TimeoutError) as error:
             if tab.commits == commits:
                 return f"going {'back' if back else 'forward'} failed: {first_line(error)}"
-        if tab.page.url == "about:blank" and back:
-            await limited(tab.page.go_forward(wait_until="domcontentloaded"), seconds, "going forward")
-            return "there is no earlier page"
-        if tab.commits == commits:
-            return f"there is no {'earlier' if back else 'later'} page"
         return None
 
     def _switch(self, argument: str) -> str | None:
@@ -290,16 +292,26 @@ class Episode:
             request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
                        "stay": now > load_until or tab.stopped}
             try:
-                raw = load_json(await asyncio.wait_for(tab.page.evaluate(SCRIPT, request), ANSWER_S))
+                raw = load_json(await tab.ask(SCRIPT, request, ANSWER_S, load_until))
             except TimeoutError:
-                raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
+                if not tab.going:
+                    raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None
+                await self._give_up_next_page(tab)
+                continue
             except PlaywrightError as error:
                 if not tab.gone and (now > load_until or "navigat" not in str(error) and "destroyed" not in str(error)):
                     raise InfrastructureError(f"the page {tab.page.url} could not be read: {first_line(error)}") from error
                 await tab.loaded(load_until)
                 await asyncio.sleep(0.01)
+                if tab.commits != commits:
+                    quiet_until = time.monotonic() + quiet_s
                 continue
             busy = raw["busy"]
+            if busy["closed"]:  # by the page's script: the browser tells of that a little later
+                closing = time.monotonic() + CLOSING_S
+                while len(self._tabs) > 1 and not any(one.gone for one in self._tabs) and time.monotonic() < closing:
+                    await asyncio.sleep(0.01)
+                await self._replace_gone_tab()
             if busy["opened"] and len(self._tabs) == known:
                 await until(self._new_tab, load_until)
                 if not self._new_tab.is_set():
@@ -310,6 +322,7 @@ class Episode:
                 tab.stopped = False
                 self._realms, busy = await look_into_frames(tab.page, raw, request)
                 if busy is None:
+                    self._tell_unreached(tab)
                     return self._realms
                 if busy["opened"] and not self._new_tab.is_set():
                     await until(self._new_tab, load_until)
@@ -322,9 +335,21 @@ class Episode:
                     await tab.loaded(load_until)
                     quiet_until = time.monotonic() + quiet_s
                 elif not tab.stopped and not tab.gone:
-                    self._notices.append("the next page did not answer in time")
+                    await self._give_up_next_page(tab)
             else:
                 await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
+
+    async def _give_up_next_page(self, tab: Tab) -> None:
+        self._notices.append("the next page did not answer in time")
+        await limited(tab.stay(), ANSWER_S, "giving up the next page")
+
+    def _tell_unreached(self, tab: Tab) -> None:
+        """A site that has answered in this episode and is gone is infrastructure; any other that cannot be reached is a dead link."""
+        if tab.page.url.startswith("chrome-error:"):
+            what = f"the page {tab.unreached} could not be reached"
+            if origin(tab.unreached) in self._origins:
+                raise InfrastructureError(what)
+            self._notices.append(what)
 
     async def _enter_new_tab(self, deadline: float) -> None:
         """Goes to the tab opened last, unless it has closed again."""

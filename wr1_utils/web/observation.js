@@ -35,6 +35,7 @@ function rectOf(node) {
 }
 
 const shadowOf = node => node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node) || null;
+const isFolded = node => node.parentNode?.tagName === "DETAILS" && !node.parentNode.open && node.tagName !== "SUMMARY";
 const isEmpty = rect => rect.width === 0 || rect.height === 0;
 const parentOf = node => node.assignedSlot || node.parentNode || node.host;
 
@@ -113,6 +114,7 @@ function tiny(node, position, overflowX, style) {  // the usual ways to keep tex
 }
 
 function visibleText(node, skipControls, field) {  // of a node and what it contains, without the labels of other fields than `field`
+  if (isFolded(node)) return "";
   if (node.nodeType === 3) return isShown(node.parentElement || node.getRootNode().host) ? node.data : "";
   if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase())) return "";
   if (skipControls && node.matches("input,select,textarea,button")) return " ";
@@ -315,6 +317,7 @@ function observe(request) {
   }
 
   function walk(node, context) {
+    if (isFolded(node)) return;
     if (node.nodeType === 3) {
       if (context.silent || !context.visible || state.spoken.has(node) || !node.data) return;
       if (!/\S/.test(node.data)) { if (run) run.text += " "; return; }
@@ -331,7 +334,7 @@ function observe(request) {
       if (role && visible) control(node.control, role, context, node);
       return walkChildren(node, {...context, silent: true, visible}, display);
     }
-    if (opacity === "0" || (node.parentElement?.tagName === "DETAILS" && !node.parentElement.open && node.tagName !== "SUMMARY")) return;
+    if (opacity === "0") return;
     const position = style.position, overflowX = style.overflowX, boxed = display !== "contents";
     if (boxed && tiny(node, position, overflowX, style)) return;
     const points = style.cursor === "pointer", inner = {...context, visible: visible && style.fontSize !== "0px", pointer: points};
@@ -428,7 +431,7 @@ function observe(request) {
 }
 
 function activity(top, stay, force) {  // what the page is still doing, over all same-origin frames: see activity.js
-  const busy = {navigating: false, opened: 0, wait: 0};
+  const busy = {navigating: false, opened: 0, closed: 0, wait: 0};
   (function look(view) {
     const own = view.__wr1_activity;
     if (own) {
@@ -436,6 +439,8 @@ function activity(top, stay, force) {  // what the page is still doing, over all
       if (view === top ? stay : force) own.navigating = false;  // it led to no new document: a download, or an empty answer
       busy.opened += own.opened;
       own.opened = 0;
+      busy.closed += own.tabs.filter(tab => tab.closed).length;
+      own.tabs = own.tabs.filter(tab => !tab.closed);
       if (own.navigating && view === top) busy.navigating = true;
       busy.wait = Math.max(busy.wait, now, own.navigating ? 20 : 0);
     }

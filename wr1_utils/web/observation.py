@@ -170,7 +170,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         groups, repeated = once, len(groups) - len(once)
         costs.clear()
         budget -= sum(count(line.format(9999) + "\n") for line in (*MORE.values(), *[REPEATED] * (repeated > 0)))
-        first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), 0)
+        first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), len(groups) - 1)
         filled = [g for g, members in enumerate(groups) if any(entries[i].get("filled") for i in members)]
         filled.sort(key=lambda g: abs(g - first))
         kept = set(filled[:_fill(filled, cost, budget * FILLED_SHARE)])

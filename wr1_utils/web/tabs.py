@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from playwright.async_api import Page
@@ -18,19 +19,33 @@ class Tab:
         self.origins = origins  # collects what any frame has shown
         self.title = ""
         self.commits = 0  # documents and same-document addresses of the main frame
-        self.stopped = False  # a navigation ended as a download
+        self.going = None  # the request of a navigation that has brought no page yet; meanwhile the browser runs no script of ours
+        self.stopped = False  # a navigation ended as a download, or the site answered that there is no new page
+        self.unreached = ""  # address of the last page that could not be reached
         self.gone = ""  # "closed" or "crashed"
         self.news = asyncio.Event()
-        self._listeners = {"framenavigated": self._on_navigation, "download": lambda _: self._tell(stopped=True),
+        self._listeners = {"framenavigated": self._on_navigation, "request": self._on_request, "response": self._on_response,
+                           "requestfailed": self._on_failure, "download": lambda _: self._tell(stopped=True),
                            "crash": lambda _: self._tell(gone="crashed"), "close": lambda _: self._tell(gone=self.gone or "closed")}
         for event, listener in self._listeners.items():
             page.on(event, listener)
 
+    def _on_request(self, request) -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self._tell(going=request)
+
+    def _on_response(self, response) -> None:
+        if response.request == self.going and response.status in (204, 205):  # the page stays
+            self._tell(stopped=True)
+
+    def _on_failure(self, request) -> None:
+        if request == self.going:
+            self._tell(going=None, unreached=self.unreached if request.failure == "net::ERR_ABORTED" else request.url)
+
     def _on_navigation(self, frame) -> None:
-        parts = urlsplit(frame.url)
-        self.origins.add(f"{parts.scheme}://{parts.netloc}" if parts.netloc else frame.url)
+        self.origins.add(origin(frame.url))
         if frame == self.page.main_frame:
-            self._tell(commits=self.commits + 1)
+            self._tell(commits=self.commits + 1, going=None)
 
     @property
     def for_a_download(self) -> bool:
@@ -48,6 +63,40 @@ class Tab:
         finally:
             load.cancel()
 
+    async def ask(self, script: str, request: dict, seconds: float, deadline: float) -> str:
+        """The answer of a script; TimeoutError when it takes more than `seconds`, or until the deadline where a navigation holds it up."""
+        answer = asyncio.ensure_future(self.page.evaluate(script, request))
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
+        answer_until = time.monotonic() + seconds
+        try:
+            while not answer.done():
+                if time.monotonic() > (deadline if self.going else answer_until):
+                    raise TimeoutError
+                await asyncio.wait({answer}, timeout=0.1)
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    async def has_page(self, step: int) -> bool:
+        """Is there a page `step` entries further (-1: before) in its history? The empty page that each tab begins with is none."""
+        async with self._devtools() as devtools:
+            history = await devtools.send("Page.getNavigationHistory")
+        number = history["currentIndex"] + step
+        return 0 <= number < len(history["entries"]) and history["entries"][number]["url"] != "about:blank"
+
+    async def stay(self) -> None:
+        """Give up the page that is to come."""
+        async with self._devtools() as devtools:
+            await devtools.send("Page.stopLoading")
+
+    @asynccontextmanager
+    async def _devtools(self):
+        session = await self.page.context.new_cdp_session(self.page)
+        try:
+            yield session
+        finally:
+            await session.detach()
+
     def leave(self) -> None:
         """Hear no more of the page: another episode may get it."""
         for event, listener in self._listeners.items():
@@ -56,6 +105,11 @@ class Tab:
     def _tell(self, **changes) -> None:
         vars(self).update(changes)
         self.news.set()
+
+
+def origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else url
 
 
 async def until(event: asyncio.Event, deadline: float) -> None:
