@@ -3,7 +3,6 @@
 Search is Type and Enter in one turn, so it is needed where typing alone does nothing.
 """
 
-import json
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +10,8 @@ import pytest
 from wr1_utils.agent import pocket_experts
 from wr1_utils.agent.experts import click, exit_with, hover, need, press_enter, right_click, scroll_down, scroll_up, search, type_text, wait
 from wr1_utils.agent.experts import without_element as without
-from wr1_utils.agent.needed_actions import NEEDED, action_table, record
+from wr1_utils.agent.needed_actions import NEEDED, action_table
+from wr1_utils.analysis.tables import write_table
 from wr1_utils.settings import load_settings, project_path
 from wr1_utils.tasks.arena import make_arena
 from wr1_utils.tasks.pocket import PocketArena
@@ -185,8 +185,7 @@ def test_every_action_has_its_case():
 
 
 def test_the_committed_table_is_what_the_tasks_give(tmp_path):
-    record(tmp_path)
-    assert json.loads((tmp_path / "environment.json").read_text(encoding="utf-8"))
+    write_table(action_table(), tmp_path / "actions")
     for name in ("actions.csv", "actions.md"):
         assert (tmp_path / name).read_text(encoding="utf-8") == project_path(f"results/arena/needed_actions/{name}").read_text(encoding="utf-8")
     assert len(action_table()) == 14 and action_table().example.all()
