@@ -10,7 +10,9 @@ import pytest
 from wr1_utils.agent import pocket_experts
 from wr1_utils.agent.experts import click, exit_with, hover, need, press_enter, right_click, scroll_down, scroll_up, search, type_text, wait
 from wr1_utils.agent.experts import without_element as without
-from wr1_utils.settings import load_settings
+from wr1_utils.agent.needed_actions import NEEDED, action_table
+from wr1_utils.analysis.tables import write_table
+from wr1_utils.settings import load_settings, project_path
 from wr1_utils.tasks.arena import make_arena
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.web.actions import ACTIONS, parse_reply
@@ -122,13 +124,12 @@ def no_way_forward(page, it, filling):
     yield search(need(page, "textbox", "Code"), code)
 
 
-CASES = {                            # action → template, what is tried instead, what then stands on no page (for a question it is the answer)
-    "Click": ("newsletter_zip", no_click, "Newsletter checked"), "Right Click": ("map_home", no_right_click, "Set as home"),
-    "Type": ("reddit_leave_draft", no_type, ""), "Search": ("open_search", no_search, "heading Results"), "Hover": ("gitlab_job", no_hover, ""),
-    "Scroll Up": ("reddit_first_message", no_scroll_up, ""), "Scroll Down": ("wiki_changes", no_scroll_down, ""),
-    "Press Enter": ("reddit_send_draft", no_enter, ""), "Switch Tab": ("multi_comment_stars", no_switch, "page Pocket Forum"),
-    "Select Dropdown Option": ("cart_add_option", no_select, "page Pocket Shop: Cart"), "Wait": ("admin_stock_value", no_wait, ""),
-    "go_backward": ("gitlab_email", no_way_back, "Its code is"), "go_forward": ("gitlab_email", no_way_forward, "Your email was changed."),
+CASES = {                            # action → what is tried instead, what then stands on no page (for a question it is the answer)
+    "Click": (no_click, "Newsletter checked"), "Right Click": (no_right_click, "Set as home"), "Type": (no_type, ""),
+    "Search": (no_search, "heading Results"), "Hover": (no_hover, ""), "Scroll Up": (no_scroll_up, ""), "Scroll Down": (no_scroll_down, ""),
+    "Press Enter": (no_enter, ""), "Switch Tab": (no_switch, "page Pocket Forum"),
+    "Select Dropdown Option": (no_select, "page Pocket Shop: Cart"), "Wait": (no_wait, ""), "go_backward": (no_way_back, "Its code is"),
+    "go_forward": (no_way_forward, "Your email was changed."),
 }
 
 
@@ -180,18 +181,25 @@ def played():
 
 
 def test_every_action_has_its_case():
-    assert set(CASES) == {*ACTIONS, "go_backward", "go_forward"}         # exit has a test of its own
+    assert set(CASES) | {"exit"} == set(NEEDED) == {*ACTIONS, "go_backward", "go_forward", "exit"}         # exit has a test of its own
+
+
+def test_the_committed_table_is_what_the_tasks_give(tmp_path):
+    write_table(action_table(), tmp_path / "actions")
+    for name in ("actions.csv", "actions.md"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == project_path(f"results/arena/needed_actions/{name}").read_text(encoding="utf-8")
+    assert len(action_table()) == 14 and action_table().example.all()
 
 
 @pytest.mark.parametrize("needed", CASES)
 def test_the_expert_solves_its_task_by_the_action(needed, played):
-    seen = played(TASKS[CASES[needed][0]])
+    seen = played(TASKS[NEEDED[needed][0]])
     assert seen.score == 1.0 and needed in seen.calls
 
 
 @pytest.mark.parametrize("needed", CASES)
 def test_without_the_action_the_task_is_not_solved(needed, played):
-    template, instead, never = CASES[needed]
+    template, (instead, never) = NEEDED[needed][0], CASES[needed]
     answers = TASKS[template].eval["reference_answers"]
     seen = played(TASKS[template], needed, instead)
     assert seen.score == 0.0 and len(seen.after) > 1
@@ -201,7 +209,7 @@ def test_without_the_action_the_task_is_not_solved(needed, played):
 
 def test_an_answer_needs_exit(played):
     """An episode that ends in another way has said nothing."""
-    task = TASKS["gitlab_visibility"]
+    task = TASKS[NEEDED["exit"][0]]
     assert played(task).score == 1.0
 
     async def nothing_said():

@@ -289,6 +289,8 @@ def test_merge_requests_are_merged_and_closed_too(arena, browser):
                     and task.intent_template_id == "gitlab_request")
         right, _ = one_request(task.instantiation_dict)
         assert score(arena, browser, task, right) == 1.0
+        if do == "Merge":                     # a merge changes files and commits, too
+            assert [score(arena, browser, task, [there, *right]) for there in in_another_project(task.instantiation_dict)[:4]] == [0.0] * 4
 
 
 def test_a_question_about_an_opened_issue_wants_the_answer_and_the_page(arena, browser):
