@@ -110,6 +110,29 @@ def test_repeated_links_are_left_out_first():
     assert len(cut.observation.text) / 4 <= 120
 
 
+@pytest.mark.parametrize("style", ["compact", "paper"])
+def test_a_long_row_of_a_cut_page_is_cut_too(style):
+    """Its texts go first, then the links at its end; a field that holds something stays. What is left out is counted, and the ids are those of what stays."""
+    cells = [entry("link" if i % 3 == 0 else "text", f"cell number {i}", row=0) for i in range(60)]
+    cells[57] = entry("textbox", "Amount", row=0, value="5", filled=True)
+    elements = [entry("heading", "Table"), *cells, *[entry("text", f"line {i}") for i in range(50)]]
+    for anchor in (0, 1, 40):
+        seen = view(elements, tokens=200, style=style, anchor=anchor)
+        assert len(seen.observation.text) / 4 <= 200
+        assert "cells are left out)" in seen.observation.text and "Amount" in seen.observation.text and "cell number 0" in seen.observation.text
+        cut = [e for e in seen.observation.elements if e.row == 0]
+        assert f"({60 - len(cut)} cells are left out)" in seen.observation.text and all(e.role != "text" for e in cut)
+        assert [elements[node]["label"] for node in seen.nodes] == [e.label for e in seen.observation.elements if e.id is not None]
+
+
+def test_many_long_notices_are_shortened():
+    """Nine notices of 5 000 characters leave half of the budget to the page; a single one is cut at 300 characters as a text is."""
+    elements = [entry("link", f"Product number {i}") for i in range(100)]
+    seen = view(elements, tokens=300, notices=tuple(f'dialog alert "{i} {"x" * 5000}" accepted' for i in range(9)))
+    assert len(seen.observation.text) / 4 <= 300 and len(seen.nodes) > 10 and all(f'note dialog alert "{i} xx' in seen.observation.text for i in range(9))
+    assert f'note {"x" * 299}…\n' in view(elements, tokens=300, notices=("x" * 5000,)).observation.text
+
+
 def test_unknown_style():
     with pytest.raises(ValueError, match="compact"):
         view([], style="html")

@@ -26,7 +26,10 @@ TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select
 MORE = {"up": "scroll up for more ({} lines)", "down": "scroll down for more ({} lines)"}
 REPEATED = "({} links that stand here already are left out)"
-FILLED_SHARE = 0.5  # of a cut page's budget, at most, for filled fields far from the place scrolled to
+LEFT_OUT = "({} cells are left out)"
+FILLED_SHARE = 0.5  # of a cut page's budget, at most, for filled fields far from the place scrolled to, and for one table row
+HEAD_SHARE = 0.5  # of the budget, for title, tabs and notices; where they are longer, notices are shortened
+SHORTEST_NOTICE = 30  # characters
 
 
 @dataclass(frozen=True)
@@ -125,15 +128,15 @@ def _group_line(elements: list[Element], style: str) -> str:
     return one(elements[0]) if elements[0].row is None else row(elements)
 
 
-def _head_lines(title: str, tabs, tab: int, notices, style: str) -> list[str]:
+def _head_lines(title: str, tabs, tab: int, notices, style: str, limit: int) -> list[str]:
     shown = [f"{i} {_short(name)}" + (" (current)" if i == tab else "") for i, name in enumerate(tabs)]
     if style == "compact":
         lines = [f"page {_short(title)}".rstrip()]
         lines += ["tabs " + " | ".join(shown)] if len(tabs) > 1 else []
-        return lines + [f"note {_short(notice, TEXT_LENGTH)}" for notice in notices]
+        return lines + [f"note {_short(notice, limit)}" for notice in notices]
     lines = [f"<title>{html.escape(_short(title), quote=False)}</title>"]
     lines += ["<tabs>" + html.escape(" | ".join(shown), quote=False) + "</tabs>"] if len(tabs) > 1 else []
-    return lines + [f"<note>{html.escape(_short(notice, TEXT_LENGTH), quote=False)}</note>" for notice in notices]
+    return lines + [f"<note>{html.escape(_short(notice, limit), quote=False)}</note>" for notice in notices]
 
 
 def quarter_tokens(text: str) -> float:
@@ -155,13 +158,31 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     found = functools.cache(lambda i: _element(entries[i]))  # of a long page only those that may be shown
     groups = [list(group) for _, group in itertools.groupby(
         range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i]["row"] is not None else i)]
-    head = _head_lines(raw["title"], tabs, tab, notices, style)
-    budget = page_tokens - sum(count(line + "\n") for line in head)
+    limit = TEXT_LENGTH
+    while True:
+        head = _head_lines(raw["title"], tabs, tab, notices, style, limit)
+        budget = page_tokens - sum(count(line + "\n") for line in head)
+        if limit <= SHORTEST_NOTICE or budget >= page_tokens * (1 - HEAD_SHARE):
+            break
+        limit //= 2
     costs: dict[int, float] = {}
+    left_out: dict[int, int] = {}  # cells, of a row that is too long for a cut page
+    longest_row = float("inf")
+
+    def line_of(group: int, members: list[Element]) -> str:
+        note = [Element(None, "text", LEFT_OUT.format(left_out[group]), row=members[0].row)] if group in left_out else []
+        return _group_line(members + note, style)
 
     def cost(group: int) -> float:
         if group not in costs:
-            costs[group] = count(_group_line([found(i) for i in groups[group]], style) + " [99]\n")
+            wanted = sorted(groups[group], key=lambda i: (not entries[i].get("filled"), not entries[i]["interactive"]))
+            while True:
+                ids = " [99]" * (len(groups[group]) if group in left_out else 1)
+                costs[group] = count(line_of(group, [found(i) for i in groups[group]]) + ids + "\n")
+                if costs[group] <= longest_row or len(groups[group]) == 1:
+                    break
+                keep = len(groups[group]) * 7 // 8
+                left_out[group], groups[group] = len(wanted) - keep, sorted(wanted[:keep])
         return costs[group]
 
     first, last, kept, repeated = 0, _fill(range(len(groups)), cost, budget), set(), 0
@@ -170,6 +191,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         groups, repeated = once, len(groups) - len(once)
         costs.clear()
         budget -= sum(count(line.format(9999) + "\n") for line in (*MORE.values(), *[REPEATED] * (repeated > 0)))
+        longest_row = budget * FILLED_SHARE
         first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), len(groups) - 1)
         filled = [g for g, members in enumerate(groups) if any(entries[i].get("filled") for i in members)]
         filled.sort(key=lambda g: abs(g - first))
@@ -189,16 +211,16 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     below = groups[next(g for g in range(last, len(groups)) if g not in kept)][0] if hidden_below else None
 
     numbers, elements, nodes, lines = itertools.count(), [], [], []
-    for group in [groups[g] for g in shown]:
+    for group in shown:
         members = []
-        for i in group:
+        for i in groups[group]:
             if entries[i]["interactive"]:
                 nodes.append(i)
                 members.append(replace(found(i), id=next(numbers)))
             else:
                 members.append(found(i))
         elements += members
-        lines.append(_group_line(members, style))
+        lines.append(line_of(group, members))
     lines = [MORE["up"].format(hidden_above)] * bool(hidden_above) + lines + [MORE["down"].format(hidden_below)] * bool(hidden_below)
     lines += [REPEATED.format(repeated)] * bool(repeated)
     observation = Observation(url=raw["url"], title=raw["title"], text="\n".join(head + lines), elements=tuple(elements),
