@@ -41,9 +41,9 @@ def do(action: str, item: Item | None = None, argument: str | None = None, notes
     return reply(f"do({', '.join(given)})", *lines)
 
 
-def leave(message: str, *lines: str) -> str:
-    """The reply that ends the episode with `message`, found in the last of `lines`; the others lead to it."""
-    return reply(f"exit(message={quote(message)})", *(f"# Note: {line}" for line in lines[:-1]), f"# Answer: {lines[-1]}")
+def leave(message: str, line: str) -> str:
+    """The reply that ends the episode with `message`, found in `line`."""
+    return reply(f"exit(message={quote(message)})", f"# Answer: {line}")
 
 
 DONE = leave("done", "done")
@@ -184,30 +184,28 @@ def in_row(rng: random.Random, labels: Labels) -> Part:
     return Part("in row", text, lambda notes: do("Click", item, None, notes), needs, leaves=rng.random() < 0.4)
 
 
-Fact = tuple[str, list[Callable[[], str]], str]  # its name in a question; its printed lines, the one with the value last; the value
-
-
-def fact(rng: random.Random, labels: Labels) -> tuple[Fact, list[Block]]:
-    """Something that can be read from a page, and the block that holds it."""
+def fact(rng: random.Random, labels: Labels) -> tuple[str, list[Block], Callable[[], str], str]:
+    """Something that can be read from a page: its name in a question, its block, its printed line, its value."""
     kind = rng.random()
     if kind < 0.35:
         block = info_table(rng, labels)
         line = rng.choice(block)
-        return (named(rng, line.items[0].label), [line.text], line.items[1].label), [block]
+        return named(rng, line.items[0].label), [block], line.text, line.items[1].label
     if kind < 0.5:
         key, value = labels.new(), words.value(rng)
         line = Line([Item("text", f"{key}: {value}")])
-        return (named(rng, key), [line.text], value), [[line]]
+        return named(rng, key), [[line]], line.text, value
     if kind < 0.58:
         item = random_item(rng, rng.choice(["textbox", "select"]), labels.new())
         item.value, item.label = item.value or words.typed(rng), item.label or labels.new()
         line = Line([item])
-        return (named(rng, item.label), [line.text], item.value), [[line]]
-    if kind < 0.75:                          # what stands under a name: the thought goes by way of the name's own line
+        return named(rng, item.label), [[line]], line.text, item.value
+    if kind < 0.75:                          # what stands under a name
         role = rng.choice(["link", "clickable", "heading", "image"])
         block = [Line([item]) for _ in range(rng.randint(1, 4)) for item in (Item(role, labels.new()), Item("text", words.value(rng)))]
         at = 2 * rng.randrange(len(block) // 2)
-        return under(rng, block[at], block[at + 1]), [block]
+        name = named(rng, block[at].items[0].label)
+        return rng.choice([f"text under {name}", f"line after {name}", f"value below {name}"]), [block], block[at + 1].text, block[at + 1].items[0].label
     header, rows = goods_table(rng, labels)
     line = rng.choice(rows)
     name = named(rng, line.items[0].label)
@@ -218,13 +216,7 @@ def fact(rng: random.Random, labels: Labels) -> tuple[Fact, list[Block]]:
         column = rng.randrange(1, len(header.items))
         key = named(rng, header.items[column].label)
         what = rng.choice([f"{key} of {name}", f"{key} for {name}"])
-    return (what, [line.text], line.items[column].label), [[header, *rows] if header else rows]
-
-
-def under(rng: random.Random, above: Line, line: Line) -> Fact:
-    """What stands in the line below a name."""
-    name = named(rng, above.items[0].label)
-    return rng.choice([f"text under {name}", f"line after {name}", f"value below {name}"]), [above.text, line.text], line.items[0].label
+    return what, [[header, *rows] if header else rows], line.text, line.items[column].label
 
 
 def _question(rng: random.Random, what: str) -> str:
@@ -233,25 +225,20 @@ def _question(rng: random.Random, what: str) -> str:
 
 
 def read(rng: random.Random, labels: Labels) -> Part:
-    found, needs = fact(rng, labels)
-    return read_fact(rng, found, needs)
-
-
-def read_fact(rng: random.Random, found: Fact, needs: list[Block]) -> Part:
-    what, lines, value = found
-    return Part("read", _question(rng, what), lambda notes: leave(value, *(line() for line in lines)), needs, ends=True)
+    what, needs, line, value = fact(rng, labels)
+    return Part("read", _question(rng, what), lambda notes: leave(value, line()), needs, ends=True)
 
 
 def copy_value(rng: random.Random, labels: Labels) -> Part:
     """A value of the page goes into a textbox of the page."""
-    (what, lines, value), needs = fact(rng, labels)
+    what, needs, line, value = fact(rng, labels)
     item = Item("textbox", labels.new(), "")
     text = rng.choice([f"copy the {what} into {named(rng, item.label)}", f"type the {what} into {named(rng, item.label)}",
                        f"enter the {what} in the field {named(rng, item.label)}"])
 
     def effect() -> None:
         item.value = value
-    return Part("copy", text, lambda notes: do("Type", item, value, [*notes, *(line() for line in lines)]), needs + [[Line([item])]], effect)
+    return Part("copy", text, lambda notes: do("Type", item, value, [*notes, line()]), needs + [[Line([item])]], effect)
 
 
 def extreme(rng: random.Random, labels: Labels) -> Part:
@@ -331,7 +318,7 @@ def tick_several(rng: random.Random, labels: Labels) -> list[Part]:
     return [part(at) for at in range(len(items))]
 
 
-SKILLS = {click: 28, type_text: 14, search: 5, select: 6, in_row: 8, read: 20, copy_value: 6, extreme: 5, count: 3, ordinal: 4, missing: 4,
+SKILLS = {click: 34, type_text: 14, search: 5, select: 6, in_row: 7, read: 15, copy_value: 3, extreme: 4, count: 2, ordinal: 3, missing: 2,
           plain_action: 3}
 
 
@@ -343,38 +330,15 @@ def draw_part(rng: random.Random, labels: Labels) -> Part:
 
 
 def part_on(rng: random.Random, page: Page) -> Part | None:
-    """A part about something that already stands on `page`: a click, typing into a textbox, or reading. None if nothing there has a name of its own."""
-    at = rng.randrange(len(page.lines))
-    line = page.lines[at]
+    """A part about something that already stands on `page`: a click, typing into a textbox, or reading a row. None if nothing there has a name of its own."""
+    line = rng.choice(page.lines)
     item = line.items[0]
     if not item.label or sum(other.label == item.label for other in page.items()) > 1:
         return None
-    found = fact_on(rng, page, at)
-    if found and (not item.interactive or rng.random() < 0.4):
-        return read_fact(rng, found, [])
+    if line.row and len(line.items) == 2 and item.role == "text" and line.items[1].role == "text":
+        return Part("read", _question(rng, named(rng, item.label)), lambda notes: leave(line.items[1].label, line.text()), ends=True)
     if item.role == "textbox":
         return type_into(rng, item, None, [])
     if item.interactive and item.role != "select" and "disabled" not in item.state:
         return click_on(rng, item, rng.random() < 0.3, [])
-    return None
-
-
-def fact_on(rng: random.Random, page: Page, at: int) -> Fact | None:
-    """What line `at` says about its first item: a row's next cell, what follows a colon, a value, or the text of the line below it."""
-    line, item = page.lines[at], page.lines[at].items[0]
-    if line.row:
-        cells = [cell for cell in line.items[1:] if cell.role == "text"]
-        if not cells:
-            return None
-        name = named(rng, item.label)
-        what = name if len(line.items) == 2 else rng.choice([f"value of {name}", f"value beside {name}", f"entry for {name}"])
-        return what, [line.text], cells[0].label
-    if item.role == "text" and ": " in item.label:
-        key, value = item.label.split(": ", 1)
-        return named(rng, key), [line.text], value
-    if item.role in ("textbox", "select") and item.value:
-        return named(rng, item.label), [line.text], item.value
-    below = page.lines[at + 1] if at + 1 < len(page.lines) else None
-    if item.role in ("link", "clickable", "heading", "image") and below and not below.row and below.items[0].role == "text":
-        return under(rng, line, below)
     return None

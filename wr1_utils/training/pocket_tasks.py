@@ -62,16 +62,16 @@ def draw_task(rng: random.Random, labels: Labels) -> tuple[str, list[Part]]:
         parts.append(part)
         texts.append(part.text)
     if 1 < number and not parts[-1].ends and rng.random() < 0.25:
-        (what, lines, value), needs = fact(rng, labels)
+        what, needs, line, value = fact(rng, labels)
         noted: list[str] = []
         first = parts[0]
         answer = first.answer
 
         def with_note(notes: list[str]) -> str:
-            noted[:] = [line() for line in lines]
+            noted[:] = [line()]
             return answer([*notes, *noted])
         first.answer, first.needs = with_note, first.needs + needs
-        parts.append(Part("note", "report it", lambda notes: leave(value, noted[-1]), ends=True))
+        parts.append(Part("note", "report it", lambda notes: leave(value, noted[0]), ends=True))
         texts[0] = rng.choice([f"remember the {what}, {texts[0]}", f"note the {what} and {texts[0]}", f"read the {what}, then {texts[0]}",
                                f"look up the {what} and {texts[0]}"])
         texts.append(rng.choice(["report it", "answer with what was noted", "tell me the noted value", f"give the {what}", f"answer with the {what}"]))
@@ -94,16 +94,16 @@ def first(rng: random.Random, lines: int) -> Sample:
 
 
 def dense(rng: random.Random, lines: int) -> Sample:
-    """One page and about nine instructions with replies, each to be followed on the page as it stands; all replies are trained.
+    """One page and about eight instructions with replies, each to be followed on the page as it stands; all replies are trained.
 
     Either the instructions come one by one, the first before the page, or all of them in one task before the page.
     """
     labels = Labels(rng)
     parts: list[Part] = []
-    together = rng.random() < 0.7
+    together = rng.random() < 0.35
     while len(parts) < min(5, lines // 4):              # things that need something of their own on the page
         part = draw_part(rng, labels)
-        if (part.avoid or part.page or sum(map(len, part.needs)) > lines // 2
+        if (part.avoid or part.page or (together and part.ends) or sum(map(len, part.needs)) > lines // 2
                 or (part.skill == "extreme" and any(other.skill == "extreme" for other in parts))):
             continue
         parts.append(part)
@@ -111,7 +111,7 @@ def dense(rng: random.Random, lines: int) -> Sample:
     number_page(rng, page)
     for _ in range(30):                                 # and others about whatever stands there
         part = part_on(rng, page)
-        if len(parts) < 9 and part:
+        if len(parts) < 8 and part and not (together and part.ends):
             parts.append(part)
     rng.shuffle(parts)
     if not parts:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 from torch.nn import functional
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen2ForCausalLM
+from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from wr1_utils.agent.pocket_model import ID_TOKENS, build_model, build_tokenizer
 from wr1_utils.training import pocket_tasks
@@ -34,9 +34,6 @@ class Pretraining:
     tokens_per_step: int = 4_000
     learning_rate: float = 2e-3
     warmup_steps: int = 100
-    start: str = ""                 # folder of a pocket model to go on from, with its tokenizer; "" = from nothing
-    begin: float = 0.0              # where in the schedule of `mix` the run begins (0 to 1); above 0 without repeated sequences
-    least_dense: float = 0.15       # least share of `dense` samples
     sequence_steps: int = 30        # steps on repeated random sequences
     most_lines: int = 60
     tokenizer_samples: int = 3_000
@@ -83,7 +80,7 @@ def _repeated(config: Pretraining, rng: random.Random, vocabulary: int) -> tuple
 def mix(config: Pretraining, done: float) -> tuple[int, float, float]:
     """(most lines of a page, share of `first` samples, share of `dense` ones) when the part `done` (0 to 1) of the run is over."""
     lines = round(6 + (config.most_lines - 6) * min(1.0, done / 0.6))
-    return lines, max(0.0, 1 - max(0.0, done - 0.05) / 0.05), max(config.least_dense, 0.85 - 1.3 * max(0.0, done - 0.1))
+    return lines, max(0.0, 1 - max(0.0, done - 0.05) / 0.05), max(0.15, 0.85 - 1.3 * max(0.0, done - 0.1))
 
 
 def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: int, done: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -92,9 +89,9 @@ def make_batch(config: Pretraining, tokenizer: PreTrainedTokenizerFast, step: in
     `done` is the part of the run that is over (0 to 1), by which `mix` chooses.
     """
     rng = random.Random(f"{config.seed} {step}")
-    if step < config.sequence_steps and not config.begin:
+    if step < config.sequence_steps:
         return _repeated(config, rng, len(tokenizer))
-    lines, first, dense = mix(config, config.begin + (1 - config.begin) * done)
+    lines, first, dense = mix(config, done)
     make = (pocket_tasks.first if rng.random() < first else pocket_tasks.dense if rng.random() < dense
             else lookup if rng.random() < LOOKUP else pocket_tasks.deployment)
     size = rng.randint(3, rng.randint(3, lines))
@@ -139,11 +136,8 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
     With `checkpoint` (a file), the state is saved there now and then, and a run of equal settings goes on from it. Raises PretrainingError when the
     checkpoint is of other settings.
     """
-    if config.start:
-        tokenizer, model = AutoTokenizer.from_pretrained(config.start), AutoModelForCausalLM.from_pretrained(config.start, dtype=torch.float32)
-    else:
-        tokenizer = make_tokenizer(config)
-        model = build_model(tokenizer, config.seed)
+    tokenizer = make_tokenizer(config)
+    model = build_model(tokenizer, config.seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
     state = {"step": 0, "tokens": 0, "right": 0.0}
     checkpoint = Path(checkpoint) if checkpoint else None
@@ -183,7 +177,7 @@ def pretrain(config: Pretraining, folder: str | Path, checkpoint: str | Path | N
             told = now
             speed = (state["tokens"] - first_tokens) / (now - started)
             progress(f"step {state['step']}, {state['tokens'] / 1e6:.2f} of {config.tokens / 1e6:.2f} M tokens, loss {loss_mean:.3f}, pages up to "
-                     f"{mix(config, config.begin + (1 - config.begin) * state['tokens'] / config.tokens)[0]} lines, ids right {state['right']:.0%}, {speed:.0f} tokens/s, {(config.tokens - state['tokens']) / speed / 60:.1f} min left")
+                     f"{mix(config, state['tokens'] / config.tokens)[0]} lines, ids right {state['right']:.0%}, {speed:.0f} tokens/s, {(config.tokens - state['tokens']) / speed / 60:.1f} min left")
         if checkpoint and (now - saved_at > config.save_every_s or state["tokens"] >= config.tokens):
             saved_at = now
             checkpoint.parent.mkdir(parents=True, exist_ok=True)
