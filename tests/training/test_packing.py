@@ -147,7 +147,7 @@ def test_turns_that_cannot_be_trained_are_refused_with_a_reason():
     )  # fmt: skip
     for bad, why in [
         (dict(context_ids=[1], reply_ids=[], logprobs=[]), "empty"),
-        (dict(context_ids=[], reply_ids=[1], logprobs=[]), "no context"),
+        (dict(context_ids=[], reply_ids=[1], logprobs=[]), "no token ids were recorded"),
         (dict(context_ids=[1], reply_ids=[1, 2], logprobs=[0.0]), "1 log-probs for 2"),
     ]:
         with pytest.raises(PackingError, match=why):
