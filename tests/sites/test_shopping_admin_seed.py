@@ -53,3 +53,29 @@ def test_searches_found_what_they_say():
 def test_every_product_is_enabled_and_there_is_one_admin():
     assert rows("SELECT count(*) FROM products WHERE NOT enabled") == [(0,)]
     assert rows("SELECT username, password FROM admins") == [ADMIN]
+
+
+def test_every_product_has_an_order_a_review_and_its_stock_in_both_shops(visitor):
+    """What is sold out (one product a category) has its stock, 0, too; what is in canceled orders alone is sold 0 times."""
+    shop, office = visitor("shopping"), visitor("shopping_admin")
+    sold = dict(rows("SELECT product, sum(quantity) FROM order_items i JOIN all_orders o ON o.id = order_id WHERE status != 'Canceled' GROUP BY product"))
+    ordered = dict(rows("SELECT product, count(*) FROM order_items i JOIN all_orders o ON o.id = order_id GROUP BY product"))
+    products = rows("SELECT id, slug, stock FROM products")
+    assert set(ordered) == {product for product, _, _ in products}
+    assert sorted(stock for _, _, stock in products)[:9] == [0] * 8 + [12]
+    for product, slug, stock in products:
+        in_shop, in_office = shop(f"/product/{slug}").text, office(f"/products/{slug}").text
+        reviews = rows(f"SELECT author FROM reviews WHERE product = {product}")
+        assert f"<th>Stock</th><td>{stock}</td>" in in_shop and f'name="stock" value="{stock}"' in in_office, slug
+        assert f"<th>Sold</th><td>{sold.get(product, 0)}</td>" in in_office, slug
+        assert reviews and all(f"<td>{author}</td>" in in_shop and f"<td>{author}</td>" in in_office for author, in reviews), slug
+
+
+def test_orders_that_a_product_was_moved_into_keep_totals_and_prices_near_todays():
+    moved = rows("SELECT i.cents, p.cents, options, choice, o.status FROM order_items i JOIN products p ON p.id = i.product "
+                 "JOIN all_orders o ON o.id = order_id WHERE i.cents != p.cents")
+    assert 0 < len(moved) <= 18 and {status for *_, status in moved} == {"Delivered"}
+    assert all(abs(paid - today) <= 400 for paid, today, *_ in moved)
+    choices = rows("SELECT options, choice FROM order_items JOIN products p ON p.id = product")
+    assert all(choice in options.split("|") for options, choice in choices)
+    assert rows("SELECT 1 FROM order_items GROUP BY order_id, product HAVING count(*) > 1") == []
