@@ -110,7 +110,7 @@ def test_a_place_has_its_facts_and_a_picture(visit):
     assert "Exhibits" not in words(response)
     assert "<svg" in response.text and 'class="pin chosen"' in response.text and "road street" in response.text
     assert '"//wikipedia.localhost/wiki/Glass_Museum" target="_blank"' in response.text
-    assert "wikipedia" not in visit("/place/elmton-school").text
+    assert '"//wikipedia.localhost/wiki/Elmton_School" target="_blank"' in visit("/place/elmton-school").text
     assert "Zoom in" not in visit("/place/glass-museum?zoom=5").text and "Zoom out" not in visit("/place/glass-museum?zoom=1").text
 
 

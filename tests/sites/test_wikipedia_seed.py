@@ -27,8 +27,8 @@ def region():
 
 
 @pytest.fixture(scope="module")
-def read():
-    """Gives the fact tables of pages: label → value."""
+def visit():
+    """Gives the HTML of a site's page."""
     worlds = Worlds(seeds())
     world, app = worlds.create(), make_app(worlds)
 
@@ -37,16 +37,25 @@ def read():
                                      headers={WORLD_HEADER: world.key}) as client:
             return (await client.get(path)).text
 
+    return lambda site, path: asyncio.run(send(site, path))
+
+
+@pytest.fixture(scope="module")
+def read(visit):
+    """Gives the fact tables of pages: label → value."""
     def facts(site, path):
-        text = asyncio.run(send(site, path))
+        text = visit(site, path)
         return {label: html.unescape(value) for label, value in re.findall(r"<tr><th>([^<]*)</th><td[^>]*>([^<]*)</td></tr>", text)}
 
     return facts
 
 
+def every_place(region):
+    return [dict(row) for row in region.execute("SELECT p.*, c.name AS kind FROM places p JOIN categories c ON c.id = p.category ORDER BY p.id")]
+
+
 def notable(region):
-    every = region.execute("SELECT p.*, c.name AS kind FROM places p JOIN categories c ON c.id = p.category ORDER BY p.id")
-    return [dict(row) for row in every if row["kind"] in NOTABLE]
+    return [place for place in every_place(region) if place["kind"] in NOTABLE]
 
 
 def infobox_of(wiki, title):
@@ -70,9 +79,17 @@ def test_the_same_seed_gives_the_same_state():
     assert first == state() and len(seed_database()) < 300_000
 
 
+def test_every_place_has_an_article_and_each_leads_to_the_other(visit, region):
+    for place in every_place(region):
+        on_map, article = f"/place/{place['slug']}", f"/wiki/{slug_of(place['name'])}"
+        assert f'href="//wikipedia.localhost{article}" target="_blank"' in visit("map", on_map), place["name"]
+        page = visit("wikipedia", article)
+        assert f"<h1>{place['name']}</h1>" in page and f'href="//map.localhost{on_map}" target="_blank"' in page, place["name"]
+
+
 def test_pages_of_both_sites_show_the_same_facts(read, region):
     shared = set()
-    for place in notable(region):
+    for place in every_place(region):
         on_map, on_wiki = read("map", f"/place/{place['slug']}"), read("wikipedia", f"/wiki/{slug_of(place['name'])}")
         for label in set(on_map) & set(on_wiki):
             assert on_map[label] == on_wiki[label], (place["name"], label)
@@ -83,9 +100,11 @@ def test_pages_of_both_sites_show_the_same_facts(read, region):
 
 
 def test_every_fact_of_the_map_stands_in_the_infobox_and_no_other(wiki, region):
-    for place in notable(region):
+    for place in every_place(region):
         facts = dict(map(tuple, region.execute("SELECT label, value FROM facts WHERE place = ?", (place["id"],))))
         infobox = infobox_of(wiki, place["name"])
+        if place["kind"] not in NOTABLE:
+            facts |= {"Address": place["address"], "Hours": place["hours"]}
         assert infobox.pop("Coordinates") and infobox == facts, place["name"]
 
 
@@ -132,8 +151,16 @@ def test_lists_hold_all_places_of_their_category_with_their_facts(wiki, region):
             assert cells == [{"Town": places[name]["town"], **facts}[column] for column in columns]
 
 
-def test_there_are_about_120_articles_all_short(wiki):
+def test_there_are_265_articles_all_short(wiki):
     titles = [row["title"] for row in wiki.execute("SELECT title FROM articles")]
-    assert len(titles) == len(set(titles)) == len({slug_of(title).lower() for title in titles}) == 123
+    assert len(titles) == len(set(titles)) == len({slug_of(title).lower() for title in titles}) == 265
     for title in titles:
         assert len(words_of(wiki, title)) < 600, title
+
+
+def test_short_articles_come_after_all_others_and_change_neither_lists_nor_changes(wiki, region):
+    short = [row["title"] for row in wiki.execute("SELECT title FROM articles WHERE NOT notable ORDER BY id")]
+    assert set(short) == {place["name"] for place in every_place(region)} - {place["name"] for place in notable(region)}
+    assert [row["title"] for row in wiki.execute("SELECT title FROM articles ORDER BY id")][-len(short):] == short
+    listed = {row[0] for listing, in wiki.execute("SELECT listing FROM articles WHERE listing <> ''") for row in json.loads(listing)["rows"]}
+    assert not set(short) & (listed | {title for title, in wiki.execute("SELECT title FROM changes")})

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from starlette.testclient import TestClient
 
+from wr1_utils.sites.map_seed import CATEGORIES, NOTABLE
 from wr1_utils.sites.server import WORLD_HEADER, make_app, seeds
 from wr1_utils.sites.world import Worlds
 from wr1_utils.tasks.map_templates import TEMPLATES, seed_land
@@ -42,6 +43,12 @@ def test_no_intent_and_no_filling_is_in_both_sets():
 
     assert not {task.intent for task in TRAIN} & {task.intent for task in TEST} and not filled(TRAIN) & filled(TEST)
     assert len({task.intent for task in TRAIN + TEST}) == len(TRAIN + TEST)
+
+
+def test_tasks_ask_about_notable_articles_alone():
+    land = seed_land()
+    notable = {CATEGORIES[category][0] for category in NOTABLE}
+    assert len(land.articles) == 123 and {land.places[name]["category"] for name in land.articles if name in land.places} == notable
 
 
 def test_another_seed_gives_other_tasks():

@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from wr1_utils.sites.map_drawing import ACROSS, UP, ZOOMS, draw, draw_way
 from wr1_utils.sites.map_roads import MODES, duration, find_route, kilometres
-from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, NOTABLE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY,
-                                      plane, position)
+from wr1_utils.sites.map_seed import (HEIGHT, KM_PER_LATITUDE, KM_PER_LONGITUDE, REGION, SOUTH, TOWNS, WEST, WIDTH, WIKI_ONLY, plane,
+                                      position)
 from wr1_utils.sites.pages import asked, go, make_page, number, one, post, read_form, rows, slice_rows, templates, too_long
 
 RADII = (1, 2, 5, 10, 20)                 # km around a place
@@ -166,7 +166,7 @@ async def _place(request: Request) -> Response:
     facts = rows(request, "SELECT * FROM facts WHERE place = ? ORDER BY label", place["id"])
     note = one(request, "SELECT text FROM notes WHERE place = ?", place["id"])
     port = f":{request.url.port}" if request.url.port else ""
-    article = f"//wikipedia.localhost{port}/wiki/{place['name'].replace(' ', '_')}" if place["category_name"] in NOTABLE else ""
+    article = f"//wikipedia.localhost{port}/wiki/{place['name'].replace(' ', '_')}"
     return _page(request, "place.html", place["name"], place=place, facts=[fact for fact in facts if fact["label"] not in WIKI_ONLY],
                  note=note["text"] if note else "", favorite=one(request, "SELECT * FROM favorites WHERE place = ?", place["id"]),
                  article=article, zoom=zoom, zooms=ZOOMS, picture=draw(request.state.db, place["x"], place["y"], ZOOMS[zoom], place["id"]))

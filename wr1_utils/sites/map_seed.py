@@ -97,7 +97,7 @@ CATEGORIES = {                            # name → plural, names of its places
     "Cafe": ("Cafes", ()),
     "Shop": ("Shops", ()),
 }
-NOTABLE = ("Town", "Water", "Bridge", "Viewpoint", "Station", "Museum", "Park", "Theater", "Hospital", "Library")   # have an article
+NOTABLE = ("Town", "Water", "Bridge", "Viewpoint", "Station", "Museum", "Park", "Theater", "Hospital", "Library")   # tasks ask about their articles
 FACTS = {                                 # category → label, values, how one is written; the values of a range differ within a category
     "Bridge": (("Length", range(64, 410, 2), "{} m"), ("Opened", range(1852, 2015), "{}")),
     "Viewpoint": (("Elevation", range(340, 720), "{} m"),),

@@ -1,6 +1,6 @@
 """The site `wikipedia`: a small encyclopedia on the region of the site `map`: articles, search, sortable lists, a list of all pages.
 
-Nothing on it can be changed. Each article links to another one once, where it names it first.
+Nothing on it can be changed. Of articles that a search or a suggestion finds alike, the notable ones come first. Each article links to another one once, where it names it first.
 """
 
 import json
@@ -120,15 +120,15 @@ async def _search(request: Request) -> Response:
     body = "lower(title || ' ' || lead || ' ' || coalesce((SELECT group_concat(text, ' ') FROM sections WHERE article = articles.id), ''))"
     where = " AND ".join(f"instr({body}, ?)" for _ in words)
     in_title = " AND ".join("instr(lower(title), ?)" for _ in words)
-    found = rows(request, f"SELECT title, slug, lead FROM articles WHERE {where} ORDER BY NOT ({in_title}), title", *words, *words)
+    found = rows(request, f"SELECT title, slug, lead FROM articles WHERE {where} ORDER BY NOT ({in_title}), NOT notable, title", *words, *words)
     return _page(request, "results.html", f"Results for {text}",
                  **slice_rows(request, [(row["title"], row["slug"], _plain(row["lead"])) for row in found]))
 
 
 async def _suggest(request: Request) -> Response:
     text = asked(request, "q").lower()
-    found = rows(request, "SELECT title FROM articles WHERE instr(lower(title), ?) ORDER BY instr(lower(title), ?) != 1, title LIMIT ?",
-                 text, text, SUGGESTIONS) if text else []
+    found = rows(request, "SELECT title FROM articles WHERE instr(lower(title), ?) ORDER BY instr(lower(title), ?) != 1, NOT notable, title "
+                          "LIMIT ?", text, text, SUGGESTIONS) if text else []
     return JSONResponse([row["title"] for row in found], headers={"Cache-Control": "no-store"})
 
 

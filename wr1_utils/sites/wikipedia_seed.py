@@ -12,6 +12,7 @@ from wr1_utils.sites import map_seed
 from wr1_utils.sites.map_roads import find_route, kilometres
 from wr1_utils.sites.map_seed import ARCHITECTS, CATEGORIES, HEIGHT, NOTABLE, POINTS, REGION, ROADS, TOWNS, WIDTH
 from wr1_utils.sites.shopping_seed import TODAY
+from wr1_utils.sites.wikipedia_everyday import everyday_articles
 from wr1_utils.sites.wikipedia_words import MATERIALS_TEXT, TOPICS
 from wr1_utils.sites.world import open_database
 
@@ -20,7 +21,8 @@ CHANGES = 32
 EDITORS = ("Owlet", "Pagemaker", "Riverside", "Footnote", "Marginal", "Quill", "Inkwell", "Bookend")
 
 SCHEMA = """
-CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT UNIQUE, slug TEXT UNIQUE, lead TEXT, place TEXT, x REAL, y REAL, listing TEXT);
+CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT UNIQUE, slug TEXT UNIQUE, lead TEXT, place TEXT, x REAL, y REAL, listing TEXT,
+                       notable INTEGER);
 CREATE TABLE infobox (article INTEGER, label TEXT, value TEXT);
 CREATE TABLE sections (article INTEGER, heading TEXT, text TEXT);
 CREATE TABLE see_also (article INTEGER, title TEXT);
@@ -48,7 +50,8 @@ def seed_database() -> bytes:
     database = sqlite3.connect(":memory:")
     database.executescript(SCHEMA)
     region = open_database(map_seed.seed_database())
-    places = _read_places(region)
+    everywhere = _read_places(region)
+    places = {name: place for name, place in everywhere.items() if place["category"] in NOTABLE}
     writers = {"Town": _town, "Water": _water, "Bridge": _bridge, "Viewpoint": _viewpoint, "Station": _station, "Museum": _museum,
                "Park": _park, "Theater": _theater, "Hospital": _hospital, "Library": _library}
     _add(database, REGION, *_region(places))
@@ -69,6 +72,8 @@ def seed_database() -> bytes:
         _add(database, list_title(category), f"All {CATEGORIES[category][0].lower()} of [[{REGION}]]", (), (), (),
              listing={"columns": [category, *columns], "rows": sorted(rows)})
     _add_changes(database)
+    for place, content in everyday_articles(everywhere):      # last, and in no list: what tasks ask about is above
+        _add(database, place["name"], *content, place=place, notable=False)
     region.close()
     database.commit()
     database.execute("VACUUM")
@@ -87,10 +92,11 @@ def _add_changes(database: sqlite3.Connection) -> None:
         day -= datetime.timedelta(days=rng.randint(0, 2))
 
 
-def _add(database: sqlite3.Connection, title: str, lead: str, infobox, sections, see_also, place: dict | None = None, listing=None) -> None:
+def _add(database: sqlite3.Connection, title: str, lead: str, infobox, sections, see_also, place: dict | None = None, listing=None,
+         notable: bool = True) -> None:
     at = (place["slug"], place["x"], place["y"]) if place else ("", None, None)
-    number = database.execute("INSERT INTO articles (title, slug, lead, place, x, y, listing) VALUES (?,?,?,?,?,?,?)",
-                              (title, slug_of(title), lead, *at, json.dumps(listing) if listing else "")).lastrowid
+    number = database.execute("INSERT INTO articles (title, slug, lead, place, x, y, listing, notable) VALUES (?,?,?,?,?,?,?,?)",
+                              (title, slug_of(title), lead, *at, json.dumps(listing) if listing else "", notable)).lastrowid
     if place:
         infobox = (*infobox, ("Coordinates", f"{place['latitude']:.4f}, {place['longitude']:.4f}"))
     linked = {name for text in (lead, *(text for _, text in sections)) for name, _ in LINK.findall(text)}
@@ -100,12 +106,11 @@ def _add(database: sqlite3.Connection, title: str, lead: str, infobox, sections,
 
 
 def _read_places(region: sqlite3.Connection) -> dict[str, dict]:
-    """The places that have an article, by name: columns of the map's table, and the facts under their labels."""
+    """All places by name: columns of the map's table, and the facts under their labels."""
     places = {}
     for row in region.execute("SELECT p.*, c.name AS kind FROM places p JOIN categories c ON c.id = p.category ORDER BY p.id"):
-        if row["kind"] in NOTABLE:
-            facts = region.execute("SELECT label, value FROM facts WHERE place = ?", (row["id"],)).fetchall()
-            places[row["name"]] = {**dict(row), "category": row["kind"], "Town": row["town"], **dict(map(tuple, facts))}
+        facts = region.execute("SELECT label, value FROM facts WHERE place = ?", (row["id"],)).fetchall()
+        places[row["name"]] = {**dict(row), "category": row["kind"], "Town": row["town"], **dict(map(tuple, facts))}
     return places
 
 

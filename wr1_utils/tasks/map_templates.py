@@ -36,7 +36,7 @@ class Land:
     changes: dict[str, str]          # title → who changed the article, for the recent changes that its page does not show at first
     favorites: tuple[str, ...]       # names
     notes: dict[str, str]            # name → text
-    articles: dict[str, dict]        # title → infobox
+    articles: dict[str, dict]        # title → infobox; the notable ones
     lists: dict[str, dict]           # title → columns and rows
     roads: sqlite3.Connection
 
@@ -66,7 +66,7 @@ def seed_land() -> Land:
         shown = {label: value for label, value in facts.items() if value and label not in WIKI_ONLY}
         places[row["name"]] = {**dict(row), "category": row["plural"], "facts": shown}
     articles, lists = {}, {}
-    for row in wiki.execute("SELECT id, title, listing FROM articles ORDER BY id"):
+    for row in wiki.execute("SELECT id, title, listing FROM articles WHERE notable ORDER BY id"):
         articles[row["title"]] = dict(map(tuple, wiki.execute("SELECT label, value FROM infobox WHERE article = ?", (row["id"],))))
         if row["listing"]:
             lists[row["title"]] = json.loads(row["listing"])

@@ -31,14 +31,14 @@ def _records(seed: Callable[[], bytes], query: str) -> tuple[dict, ...]:
 
 
 def _places() -> tuple[dict, ...]:
-    """The places of the map that have an article."""
+    """The notable places of the map."""
     query = "SELECT p.*, c.name AS kind FROM places p JOIN categories c ON c.id = p.category ORDER BY p.id"
     return tuple(place for place in _records(map_seed.seed_database, query) if place["kind"] in NOTABLE)
 
 
 def _article_facts() -> dict[tuple[str, str], str]:
-    """(place, label) → what the infobox of its article says."""
-    query = "SELECT title, label, value FROM infobox JOIN articles ON id = article WHERE place <> ''"
+    """(notable place, label) → what the infobox of its article says."""
+    query = "SELECT title, label, value FROM infobox JOIN articles ON id = article WHERE place <> '' AND notable"
     return {(row["title"], row["label"]): row["value"] for row in _records(wikipedia_seed.seed_database, query)}
 
 
