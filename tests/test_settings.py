@@ -21,7 +21,9 @@ def test_no_profile_is_left_untested():
 def test_the_papers_numbers():
     """Learning rate, KL weight, group size, turn limit and token limits of the authors' code."""
     settings = load_settings("paper-8b")
-    assert (settings.rl.learning_rate, settings.rl.beta, settings.rl.group_size) == (1e-6, 0.001, 4)
+    assert load_settings("paper-3b").rl.learning_rate == 1e-6 and load_settings("paper-3b").model.lora_rank == 0
+    assert settings.model.lora_rank and settings.rl.learning_rate == 1e-5  # adapters: the profile says why
+    assert (settings.rl.beta, settings.rl.group_size) == (0.001, 4)
     assert (settings.episode.turn_limit, settings.episode.reply_tokens, settings.episode.context_tokens) == (15, 1024, 16382 + 1024)
     assert "8B" in settings.model.path and settings.model.dtype == "bfloat16"
     for profile in ("paper-3b", "paper-8b"):

@@ -60,7 +60,9 @@ def test_the_loss_falls_from_chance_on_replies_alone(settings, tiny_model):
     assert after < before - 1
 
 
-def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(settings, monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize("model", [{}, dict(lora_rank=4, train_embeddings=False, gradient_checkpointing=True)])
+def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, settings, monkeypatch, tmp_path, capsys):
+    settings = dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model))
     whole = bc.train_bc(settings)
     again = dataclasses.replace(settings, checkpoints=str(tmp_path / "again"), seed=settings.seed)
     (whole.folder / "summary.json").unlink()
@@ -88,8 +90,20 @@ def test_what_is_missing_is_said(settings, tmp_path):
         bc.train_bc(with_style(settings, "cot"))
     with pytest.raises(SettingsError, match='demos.style is "bare"'):
         bc.train_bc(dataclasses.replace(settings, demos=dataclasses.replace(settings.demos, style="bare")))
+    with pytest.raises(SettingsError, match="set model.train_embeddings = false"):
+        bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, lora_rank=4)))
     with pytest.raises(ModelError, match="no model folder"):
         bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, path=str(tmp_path / "gone"))))
+
+
+def test_adapters_learn_and_are_saved_merged(settings, tiny_model):
+    """In bfloat16 too what is saved are all weights, in float32: the embeddings those of the start, each linear layer with what its adapter learned."""
+    run = bc.train_bc(dataclasses.replace(settings, model=dataclasses.replace(settings.model, lora_rank=4, train_embeddings=False, dtype="bfloat16")))
+    before, after = (dict(load_model(folder)[0].named_parameters()) for folder in (tiny_model, run.checkpoints / "final"))
+    assert before.keys() == after.keys() and all(p.dtype == torch.float32 for p in after.values())
+    moved = {name for name in before if not torch.equal(before[name].bfloat16().float(), after[name])}
+    assert moved == {name for name in before if name.endswith("_proj.weight")}
+    assert run.metrics()["loss"].iloc[-1] < run.metrics()["loss"].iloc[0] - 0.1
 
 
 def test_frozen_embeddings_stay_and_the_rest_learns(settings, tiny_model):

@@ -14,12 +14,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from wr1_utils.agent.hf_engine import load_model, model_folder
+from wr1_utils.agent.hf_engine import HFPolicy, load_model, load_trainable, model_folder, save_final
 from wr1_utils.agent.policy import ModelError, Request
 from wr1_utils.agent.prompt import context_ids
 from wr1_utils.rollout import reply_seed
 from wr1_utils.runs import open_run
-from wr1_utils.settings import ROOT, SettingsError, load_settings, with_style
+from wr1_utils.settings import ROOT, SettingsError, load_settings, project_path, with_style
 from wr1_utils.tasks.task import Task
 from wr1_utils.training import pieces, rl
 from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
@@ -71,6 +71,13 @@ def game(monkeypatch):
     monkeypatch.setattr(rl, "Rollout", GuessingGame)
 
 
+def with_model(settings, **model):
+    return dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model))
+
+
+ADAPTERS = dict(lora_rank=4, train_embeddings=False)
+
+
 def final_weights(run):
     return torch.cat([p.flatten() for p in load_model(run.checkpoints / "final")[0].parameters()])
 
@@ -94,10 +101,12 @@ def test_reward_rises_and_every_step_is_told(settings, game):
     assert (run.folder.parent / f"{run.name}.old").is_dir()
 
 
-@pytest.mark.parametrize("draw, overlap", [("even", False), ("middling", False), ("middling", True)])
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, overlap, settings, game, monkeypatch, capsys, tmp_path):
+@pytest.mark.parametrize("draw, overlap, model", [
+    ("even", False, {}), ("middling", False, {}), ("middling", True, {}), ("even", False, ADAPTERS), ("even", True, dict(ADAPTERS, dtype="bfloat16")),
+])
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, overlap, model, settings, game, monkeypatch, capsys, tmp_path):
     """With overlap the fourth rollout, which is interrupted, goes on beside the third update."""
-    settings = dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, draw=draw, overlap=overlap))
+    settings = with_model(dataclasses.replace(settings, rl=dataclasses.replace(settings.rl, draw=draw, overlap=overlap)), **model)
     whole = final_weights(rl.train_rl(settings, "r1_zero"))
     other = dataclasses.replace(settings, results=str(tmp_path / "again"), checkpoints=str(tmp_path / "again-weights"))
     monkeypatch.setattr(rl, "Rollout", lambda s: GuessingGame(s, stop_after=4))
@@ -111,6 +120,8 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(draw, overlap, 
     assert "continuing after step 3 of 6" in capsys.readouterr().out
     assert run.metrics()["step"].tolist() == list(range(1, 7))
     assert torch.allclose(final_weights(run), whole, atol=1e-6)
+    start = torch.cat([p.flatten() for p in load_model(settings.model.path, dtype=settings.model.dtype)[0].parameters()])
+    assert (whole - start).abs().max() > 1e-3  # adapters too have moved, and were merged
 
 
 def written_by(model, run, step: int) -> float:
@@ -263,3 +274,64 @@ def test_the_reference_policy_is_the_start_of_rl(settings, game):
         moved, _ = forward_logprobs(model, batch.row, settings.rl.temperature)
     assert torch.allclose(trainer._reference(batch.row), batch.ref_logp, atol=1e-6)
     assert (moved - batch.ref_logp).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_in_bfloat16_it_samples_as_it_is_trained(settings, game, overlap):
+    """Weights are float32 and move by what float32 can tell apart; recorded and recomputed log-probs agree within the bound that runs are held to."""
+    rl_settings = dataclasses.replace(settings.rl, steps=3, learning_rate=1e-6, overlap=overlap)
+    run = rl.train_rl(with_model(dataclasses.replace(settings, rl=rl_settings), dtype="bfloat16"), "r1_zero")
+    metrics, saved, start = run.metrics(), load_model(run.checkpoints / "final")[0], load_model(settings.model.path)[0]
+    assert metrics["mismatch_k3"].max() < 1e-3 and metrics["kl"].max() < 1e-3
+    moved = torch.cat([(a - b).flatten() for a, b in zip(saved.parameters(), start.parameters())]).abs()
+    assert 1e-7 < moved.max() < 1e-5 and (moved > 0).float().mean() > 0.5
+    assert next(saved.parameters()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_reference_of_adapters_is_the_merged_start(settings, game, dtype):
+    """RL after a warm-up with adapters: its start is what was saved, not the bare base; adapters alone get gradients, and KL is 0 until they move."""
+    torch.manual_seed(0)
+    settings = with_model(settings, dtype=dtype, **ADAPTERS)
+    warmed, tokenizer = load_trainable(settings, settings.model.path)
+    for p in warmed.parameters():
+        if p.requires_grad:
+            p.data.add_(0.2 * torch.randn_like(p))
+    row = build_row(sequences(GuessingGame(settings).run(TASKS[:2], HFPolicy(warmed, tokenizer, "w"), group=4, temperature=1.0, seed=0, run="w", beside=None)))
+    start = save_final(warmed, tokenizer, project_path(settings.checkpoints) / "warmed")
+    assert (load_file(start / "model.safetensors").keys() == load_file(f"{settings.model.path}/model.safetensors").keys())
+    bare, merged = load_trainable(settings, settings.model.path)[0], load_trainable(settings, start)[0]
+    for model in (bare, merged):
+        model.set_attn_implementation(TREE_ATTENTION)
+    with torch.no_grad():
+        now, before = forward_logprobs(merged, row)[0], forward_logprobs(bare, row)[0]
+    near = 1e-4 if dtype == "float32" else 0.05  # in bfloat16 the merged weights are rounded, and not the adapters apart from the others
+    assert (now - row.logprobs).abs().max() < near < (before - row.logprobs).abs().max()
+
+    trainer = rl.MGRPOTrainer(settings, open_run(settings, "rl", "adapters"), merged, tokenizer, TASKS, GuessingGame(settings))
+    assert trainer.training_step(merged, []).isfinite() and trainer.ref_model is None and list(merged.peft_config) == ["default"]
+    batch = trainer.minibatches[0]
+    trained = {name for name, p in merged.named_parameters() if p.grad is not None}
+    assert trained and all("lora_" in name for name in trained) and all(p.dtype == torch.float32 for name, p in merged.named_parameters() if "lora_" in name)
+    assert trainer.tally.sums["kl"] == 0.0 and torch.equal(trainer._evaluate(merged, batch.row)[0], batch.ref_logp)
+    for name, p in merged.named_parameters():
+        if "lora_" in name:
+            p.data.add_(0.2 * torch.randn_like(p))
+    assert torch.equal(trainer._reference(batch.row), batch.ref_logp)
+    assert (trainer._evaluate(merged, batch.row)[0] - batch.ref_logp).abs().max() > 1e-2
+
+
+def test_gradient_checkpointing_gives_the_same_gradient_through_the_trainer(settings, game, monkeypatch):
+    """Rows are walked in pieces, whose kept nodes are computed again in the backward pass."""
+    monkeypatch.setattr(rl, "ROOM", 1)
+    for adapters in ({}, ADAPTERS):
+        gradients = []
+        for on in (False, True):
+            torch.manual_seed(0)
+            chosen = with_model(settings, gradient_checkpointing=on, **adapters)
+            model, tokenizer = load_trainable(chosen, settings.model.path)
+            assert model.is_activation_checkpointing == on
+            trainer = rl.MGRPOTrainer(chosen, open_run(chosen, "rl", f"gc{on}{bool(adapters)}"), model, tokenizer, TASKS, GuessingGame(chosen))
+            trainer.training_step(model, [])
+            gradients.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad]))
+        assert gradients[0].norm() > 0 and (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4

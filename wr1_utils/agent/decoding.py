@@ -11,6 +11,7 @@ from transformers import Cache, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from wr1_utils.agent.policy import Request
+from wr1_utils.agent.precision import compute_dtype
 
 _GRAIN = 256  # the store grows by so many positions
 
@@ -63,7 +64,7 @@ class _StoreLayer(DynamicLayer):
         """key_states, value_states (A, heads, 1, d) → (A, heads, longest + 1, d) each; what is beyond a place's length is masked."""
         rows = torch.arange(len(self.lengths), device=key_states.device)
         for store, new in zip(self.store, (key_states, value_states)):
-            store[rows, :, self.lengths] = new[:, :, 0]
+            store[rows, :, self.lengths] = new[:, :, 0].to(store.dtype)
         return tuple(store[: len(rows), :, : self.longest + 1] for store in self.store)
 
 
@@ -115,18 +116,18 @@ class Decoder:
             return
         shape = (max(places, old[0]), heads, max(-(-positions // _GRAIN) * _GRAIN, old[2]), width)
         for layer in self.layers:
-            grown = [torch.zeros(shape, dtype=self.model.dtype, device=self.model.device) for _ in range(2)]
+            grown = [torch.zeros(shape, dtype=compute_dtype(self.model), device=self.model.device) for _ in range(2)]
             for store, room in zip(layer.store, grown):
                 room[: old[0], :, : old[2]] = store
             layer.store = grown
 
     def _write(self) -> None:
-        device, longest = self.model.device, int(self.lengths.max())
+        device, dtype, longest = self.model.device, compute_dtype(self.model), int(self.lengths.max())
         lengths = self.lengths.to(device)
         for layer in self.layers:
             layer.lengths, layer.longest = lengths, longest
         seen = torch.arange(longest + 1, device=device)[None] <= lengths[:, None]  # (A, longest + 1)
-        mask = torch.zeros(seen.shape, dtype=self.model.dtype, device=device).masked_fill(~seen, torch.finfo(self.model.dtype).min)
+        mask = torch.zeros(seen.shape, dtype=dtype, device=device).masked_fill(~seen, torch.finfo(dtype).min)
         logits = self.model(
             input_ids=torch.tensor([[p.ids[-1]] for p in self.places], device=device),
             attention_mask=mask[:, None, None],
@@ -160,4 +161,7 @@ class Decoder:
                 self.places[number], self.lengths[number] = self.places[last], self.lengths[last]
             self.places.pop()
             self.lengths = self.lengths[:-1]
+        if not self.places:  # an update that follows needs the memory
+            for layer in self.layers:
+                layer.store = []
         return ended

@@ -12,13 +12,15 @@ import time
 from pathlib import Path
 
 import torch
+from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor, LogitsProcessorList
 from transformers.utils import logging as transformers_logging
 
 from wr1_utils.agent.decoding import Decoder, Draw, draw_tokens, has_full_attention
 from wr1_utils.agent.policy import ModelError, Reply, Request
+from wr1_utils.agent.precision import autocast, compute_in
 from wr1_utils.runs import find_run
-from wr1_utils.settings import Settings, check_style, project_path, with_style
+from wr1_utils.settings import Settings, SettingsError, check_style, project_path, with_style
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -38,16 +40,27 @@ def load_model(path: str | Path, gguf_file: str = "", dtype: str = "float32"):
 
 
 def load_trainable(settings: Settings, path: str | Path, gguf_file: str = ""):
-    """(model, tokenizer) as `load_model` gives them, to be trained; without `model.train_embeddings` the token embeddings are frozen.
+    """(model, tokenizer) as `load_model` gives them, to be trained: its trained weights in float32, to compute in `model.dtype` (agent/precision.py).
 
-    Why freeze: every update moves each row of a tied embedding a little, whether its token occurred or not, and Adam scales
-    that little up to a whole step; with a vocabulary that is most of a small model this is mostly noise.
+    With `model.lora_rank` these are fresh adapters of all linear layers but the output layer, which add nothing yet, and the weights in the folder
+    are kept in `model.dtype` and frozen. Else it is these, without `model.train_embeddings` all but the token embeddings. Why freeze: every update
+    moves each row of a tied embedding a little, whether its token occurred or not, and Adam scales that little up to a whole step; with a vocabulary
+    that is most of a small model this is mostly noise. Raises SettingsError where adapters and embeddings are both to be trained.
     """
-    model, tokenizer = load_model(path, gguf_file, settings.model.dtype)
-    if not settings.model.train_embeddings:
+    wanted = settings.model
+    if wanted.lora_rank and wanted.train_embeddings:
+        raise SettingsError("With model.lora_rank above 0 adapters alone are trained, and token embeddings have none; set model.train_embeddings = false.")
+    model, tokenizer = load_model(path, gguf_file, wanted.dtype if wanted.lora_rank else "float32")
+    if wanted.lora_rank:
+        lora = LoraConfig(r=wanted.lora_rank, lora_alpha=wanted.lora_alpha, target_modules="all-linear", task_type="CAUSAL_LM")
+        model = get_peft_model(model, lora).eval()  # adapters are float32 whatever the weights are
+    elif not wanted.train_embeddings:
         for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
             if layer is not None:
                 layer.requires_grad_(False)
+    if wanted.gradient_checkpointing:
+        model.activation_checkpointing_enable()
+    compute_in(model, _DTYPES[wanted.dtype])
     return model, tokenizer
 
 
@@ -126,7 +139,9 @@ def load_policy(settings: Settings, method: str) -> HFPolicy:
 
 
 def save_final(model, tokenizer, folder: Path) -> Path:
-    """Writes the model and tokenizer to `folder`, whole or not at all."""
+    """Writes the model and tokenizer to `folder`, whole or not at all. LoRA adapters are merged, in float32: the model that was given is spent then."""
+    if isinstance(model, PeftModel):
+        model = model.float().merge_and_unload()
     scratch = folder.with_name(folder.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
     model.save_pretrained(scratch)
@@ -161,12 +176,13 @@ class HFPolicy:
             self.model.eval()
             self.model.set_attn_implementation("sdpa")
             torch.set_num_threads(max(1, torch.get_num_threads() // 2))
-        if self._decoder is None:
-            ended = self._generate(new)
-        else:
-            ended = self._decoder.advance(new)
-            while not ended and (tokens := tokens - 1) > 0:
-                ended = self._decoder.advance([])
+        with autocast(self.model):
+            if self._decoder is None:
+                ended = self._generate(new)
+            else:
+                ended = self._decoder.advance(new)
+                while not ended and (tokens := tokens - 1) > 0:
+                    ended = self._decoder.advance([])
         if self._decoder is None or not self._decoder.places:
             self._restore()
         self.seconds += time.monotonic() - started

@@ -2,6 +2,7 @@
 
 Each batch is a handful of demonstrations, packed as one exact row (training/packing.py): an action is trained on the
 context that the expert's episode had at that turn, earlier pages compressed, and loss falls on the reply alone.
+With `model.lora_rank` adapters are trained (the paper trains all weights), and merged into the weights that are saved.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from torch.nn.attention.bias import causal_lower_right
 from transformers import AttentionInterface
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+from wr1_utils.agent.precision import autocast
 from wr1_utils.errors import WR1Error
 from wr1_utils.trajectory import Trajectory
 
@@ -243,7 +244,8 @@ def forward_logprobs(model, row: TreeRow, temperature: float = 1.0) -> tuple[tor
 def selected_logprobs(model, input_ids, position_ids, predictor, target, walk: Walk, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
     """The same for the tokens of a piece: input_ids, position_ids (1, n); predictor (m,) indices into these n; target (m,) → ((m,), (m,))."""
     kept, inverse = torch.unique(predictor, return_inverse=True)  # a shared token is projected once
-    logits = model(input_ids=input_ids, position_ids=position_ids, logits_to_keep=kept, tree=walk, use_cache=False).logits[0]  # (kept, vocabulary)
+    with autocast(model):
+        logits = model(input_ids=input_ids, position_ids=position_ids, logits_to_keep=kept, tree=walk, use_cache=False).logits[0]  # (kept, vocabulary)
     log_all = torch.log_softmax(logits.float() / temperature, dim=-1)
     with torch.no_grad():
         entropy = -(log_all.exp() * log_all).sum(-1)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
+from wr1_utils.agent.precision import compute_dtype
 from wr1_utils.training.packing import TreeRow, Walk, selected_logprobs
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -120,9 +121,11 @@ def evaluate(
 def logits_weight(model) -> float:
     """How much more memory a trained token takes than another one: its logits, against the activations of all layers.
 
-    About four vectors of the vocabulary's size in float32, and in each layer 14 of the hidden and 4 of the intermediate size; no checkpointing.
+    About four vectors of the vocabulary's size in float32, and in each layer 14 of the hidden and 4 of the intermediate size; with gradient
+    checkpointing in one layer at a time, and in the others one of the hidden size.
     """
     config = model.config.get_text_config()
     inner = getattr(config, "intermediate_size", 4 * config.hidden_size)
-    layers = config.num_hidden_layers * (14 * config.hidden_size + 4 * inner) * model.dtype.itemsize
-    return 4 * 4 * config.vocab_size / layers
+    layer = 14 * config.hidden_size + 4 * inner
+    layers = config.num_hidden_layers * config.hidden_size + layer if model.is_activation_checkpointing else config.num_hidden_layers * layer
+    return 4 * 4 * config.vocab_size / (layers * compute_dtype(model).itemsize)

@@ -4,7 +4,11 @@ One RL step: `tasks_per_step` tasks are drawn, `group_size` trajectories of each
 advantages are taken within each group, and the policy makes `minibatches` optimizer steps on the trajectories of groups
 that are not flat. Every turn is trained on exactly the token ids and the context it was sampled with, against the
 log-probs recorded when it was sampled (training/packing.py; `training.context = "flat"` trains as the authors' code does, for an
-ablation: training/flat.py). The reference policy is the frozen start of RL.
+ablation: training/flat.py). The reference policy is the frozen start of RL. With `model.lora_rank` RL begins with fresh adapters on its
+start, behaviour cloning having merged its own into the weights that it saved: the reference is the model without adapters.
+
+Weights that are trained are float32, also where `model.dtype` has the policy compute in bfloat16 (agent/precision.py). The policy samples as it
+is trained, so the ratio starts at 1 but for the rounding of sums in another order, which in bfloat16 is coarse; `mismatch_k3` tells of it.
 
 TRL supplies the loop, the optimizer and its schedule, the reference model, checkpoints and resume; what is overridden
 here is where the rollouts come from (`_prepare_inputs`) and the loss (`training_step`).
@@ -19,7 +23,7 @@ behaviour cloning on demonstrations whose thoughts are paragraphs (agent/thought
 
 Deviations from the paper
 - Defaults for models of a few million parameters: learning rate 1e-4, β 0.01, several minibatches (paper's code: 1e-6,
-  0.001, one); the profiles `paper-3b` and `paper-8b` hold the paper's.
+  0.001, one); the profile `paper-3b` holds the paper's, `paper-8b` too, but it trains adapters, at ten times the learning rate.
 - The learning rate rises over the first two RL steps: Adam's first updates move every weight by the whole of it, whatever its gradient.
 - Groups that are flat, or have fewer than two valid members, are counted and not trained on, the KL term included; the
   mean over trajectories is over those trained on.
@@ -31,16 +35,18 @@ from __future__ import annotations
 import copy
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 from datasets import Dataset
-from safetensors.torch import load_model as load_weights
-from safetensors.torch import save_model as save_weights
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
 from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 from wr1_utils.agent.hf_engine import HFPolicy, load_trainable, method_settings, model_folder, save_final
+from wr1_utils.agent.precision import round_weights, trained_weights
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError
@@ -57,7 +63,7 @@ from wr1_utils.trajectory import Trajectory, write_trajectories
 
 VARIANTS = {"r1": "bc", "r1_zero": "base", "r1_cot": "bc_cot"}  # variant → the method it starts from
 WARMUP_STEPS = 2  # RL steps over which the learning rate rises from 0 to its value
-SAMPLER = "sampler.safetensors"  # in a checkpoint: the weights that write the rollouts of the step after it, with rl.overlap
+SAMPLER = "sampler.safetensors"  # in a checkpoint: the trained weights that write the rollouts of the step after it, with rl.overlap
 ROOM = 1024  # tokens that a forward and backward pass may hold where no turn is so long: smaller pieces cost time (training/pieces.py)
 
 
@@ -92,7 +98,7 @@ def train_rl(settings: Settings, variant: str = "r1") -> Run:
             done = int(checkpoint.name.split("-")[1]) // settings.rl.minibatches
             print(f"{run.name}: continuing after step {done} of {settings.rl.steps}")
             if settings.rl.overlap:
-                load_weights(trainer.policy.model, checkpoint / SAMPLER)
+                trainer.policy.model.load_state_dict(load_file(checkpoint / SAMPLER), strict=False)  # strict: frozen weights are not in it
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     save_final(trainer.model, tokenizer, run.checkpoints / "final")
     run.save_summary({"variant": variant, "start": VARIANTS[variant], "seconds": round(time.monotonic() - started, 1), **headline(run)})
@@ -122,7 +128,10 @@ class MGRPOTrainer(GRPOTrainer):
                 f"rl.minibatches = {rl.minibatches} must divide rl.tasks_per_step × rl.group_size = {rl.tasks_per_step * rl.group_size}."
             )
         self.settings, self.run, self.tasks, self.web = settings, run, tasks, rollout
-        sampler = copy.deepcopy(model) if rl.overlap else model  # before TRL wraps `forward`: a copy of that would call the model in training
+        sampler = model
+        if rl.overlap:  # before TRL wraps `forward`: a copy of that would call the model in training. What is frozen is shared
+            sampler = copy.deepcopy(model, {id(p): p for p in model.parameters() if not p.requires_grad})
+            round_weights(sampler)
         self.policy = HFPolicy(sampler, tokenizer, run.name)
         super().__init__(
             model=model,
@@ -139,7 +148,7 @@ class MGRPOTrainer(GRPOTrainer):
                 adam_beta2=0.99,
                 weight_decay=0.0,
                 max_grad_norm=1.0,
-                beta=rl.beta,
+                beta=0.0 if isinstance(model, PeftModel) else rl.beta,  # for TRL: is a reference model needed? (see _reference)
                 temperature=rl.temperature,
                 logging_strategy="no",
                 save_steps=rl.save_every * rl.minibatches,
@@ -157,6 +166,9 @@ class MGRPOTrainer(GRPOTrainer):
             processing_class=tokenizer,
             callbacks=[MarkWhole()],
         )
+        if self.ref_model is not None:
+            self.ref_model.compute_dtype = getattr(model, "compute_dtype", None)
+            round_weights(self.ref_model)
         self.remove_callback(PrinterCallback)
         self.add_callback(_StepEnd(self))
         self.written = 0.0  # seconds that the policy took for the rollouts so far
@@ -215,7 +227,7 @@ class MGRPOTrainer(GRPOTrainer):
         sampler = self.policy.model
         if batch := self.minibatches[0]:
             self.tally.compare(batch.row, self._evaluate(sampler, batch.row)[0])
-        sampler.load_state_dict(self.model.state_dict())
+        sampler.load_state_dict(trained_weights(self.model), strict=False)
         self.ahead = None
         if step < self.settings.rl.steps:
             thread = ThreadPoolExecutor(1, "rollout")
@@ -260,10 +272,11 @@ class MGRPOTrainer(GRPOTrainer):
 
     def _reference(self, row: TreeRow) -> torch.Tensor | None:
         """(M,) log-probs of the reference policy, the frozen start of RL."""
-        if self.ref_model is None:
+        if not self.settings.rl.beta:
             return None
-        with self.tally.timed("reference"):
-            return self._evaluate(self.ref_model, row)[0]
+        reference, start = (self.model, self.model.disable_adapter()) if self.ref_model is None else (self.ref_model, nullcontext())
+        with self.tally.timed("reference"), start:
+            return self._evaluate(reference, row)[0]
 
     def _old(self, row: TreeRow) -> torch.Tensor:
         """(M,) log-probs of the policy that sampled: as it recorded them, but those at flat contexts were never recorded, and no step was made yet."""
@@ -303,7 +316,7 @@ class MGRPOTrainer(GRPOTrainer):
     def _save_checkpoint(self, model, trial) -> None:
         super()._save_checkpoint(model, trial)
         if self.settings.rl.overlap:
-            save_weights(self.policy.model, str(self.run.checkpoints / f"checkpoint-{self.state.global_step}" / SAMPLER))
+            save_file(trained_weights(self.policy.model), self.run.checkpoints / f"checkpoint-{self.state.global_step}" / SAMPLER)
 
 
 class _StepEnd(TrainerCallback):
