@@ -55,7 +55,7 @@ class ModelSettings:
     gguf_file: str = ""  # for a folder of GGUF weights: the file's name
     dtype: Literal["float32", "bfloat16"] = "float32"  # what it computes in; weights that are trained are kept in float32 either way
     train_embeddings: bool = True  # false: the token embeddings, and an output layer tied to them, stay as they are
-    lora_rank: int = 0  # 0: the weights themselves are trained; above: low-rank adapters of this rank (LoRA), and they are kept in `dtype` (needs train_embeddings = false)
+    lora_rank: int = 0  # 0: the weights are trained; above: adapters of this rank (LoRA), the weights stay, in `dtype` (needs train_embeddings = false)
     lora_alpha: int = 32  # adapters are added times lora_alpha / lora_rank
     gradient_checkpointing: bool = False  # keep a layer's input alone for the backward pass and compute the rest again: less memory, about a third more time
     reply_style: Literal["think", "bare"] = "think"  # how a reply is read: <think>…</think><answer>…</answer>, or the call alone

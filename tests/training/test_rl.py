@@ -299,7 +299,7 @@ def test_the_reference_of_adapters_is_the_merged_start(settings, game, dtype):
             p.data.add_(0.2 * torch.randn_like(p))
     row = build_row(sequences(GuessingGame(settings).run(TASKS[:2], HFPolicy(warmed, tokenizer, "w"), group=4, temperature=1.0, seed=0, run="w", beside=None)))
     start = save_final(warmed, tokenizer, project_path(settings.checkpoints) / "warmed")
-    assert (load_file(start / "model.safetensors").keys() == load_file(f"{settings.model.path}/model.safetensors").keys())
+    assert load_file(start / "model.safetensors").keys() == load_file(f"{settings.model.path}/model.safetensors").keys()
     bare, merged = load_trainable(settings, settings.model.path)[0], load_trainable(settings, start)[0]
     for model in (bare, merged):
         model.set_attn_implementation(TREE_ATTENTION)
@@ -324,14 +324,14 @@ def test_the_reference_of_adapters_is_the_merged_start(settings, game, dtype):
 def test_gradient_checkpointing_gives_the_same_gradient_through_the_trainer(settings, game, monkeypatch):
     """Rows are walked in pieces, whose kept nodes are computed again in the backward pass."""
     monkeypatch.setattr(rl, "ROOM", 1)
-    for adapters in ({}, ADAPTERS):
+    for number, choice in enumerate((dict(dtype="bfloat16"), ADAPTERS)):
         gradients = []
         for on in (False, True):
             torch.manual_seed(0)
-            chosen = with_model(settings, gradient_checkpointing=on, **adapters)
+            chosen = with_model(settings, gradient_checkpointing=on, **choice)
             model, tokenizer = load_trainable(chosen, settings.model.path)
             assert model.is_activation_checkpointing == on
-            trainer = rl.MGRPOTrainer(chosen, open_run(chosen, "rl", f"gc{on}{bool(adapters)}"), model, tokenizer, TASKS, GuessingGame(chosen))
+            trainer = rl.MGRPOTrainer(chosen, open_run(chosen, "rl", f"kept{number}{on}"), model, tokenizer, TASKS, GuessingGame(chosen))
             trainer.training_step(model, [])
             gradients.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad]))
         assert gradients[0].norm() > 0 and (gradients[0] - gradients[1]).norm() / gradients[0].norm() < 1e-4

@@ -74,7 +74,7 @@ def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Tra
             save_strategy="epoch",
             save_total_limit=1,
             seed=settings.seed,
-            bf16=False,
+            bf16=False,  # this and the next are the model's own doing: load_trainable
             activation_checkpointing=False,
             report_to="none",
             disable_tqdm=True,

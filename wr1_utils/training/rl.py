@@ -46,7 +46,7 @@ from transformers import PrinterCallback, TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 from wr1_utils.agent.hf_engine import HFPolicy, load_trainable, method_settings, model_folder, save_final
-from wr1_utils.agent.precision import round_weights, trained_weights
+from wr1_utils.agent.precision import compute_dtype, compute_in, round_weights, trained_weights
 from wr1_utils.rollout import Rollout
 from wr1_utils.runs import Run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError
@@ -155,7 +155,7 @@ class MGRPOTrainer(GRPOTrainer):
                 save_total_limit=2,
                 ignore_data_skip=True,
                 seed=settings.seed,
-                bf16=False,
+                bf16=False,  # this and the next are the model's own doing: load_trainable
                 activation_checkpointing=False,
                 report_to="none",
                 disable_tqdm=True,
@@ -167,7 +167,7 @@ class MGRPOTrainer(GRPOTrainer):
             callbacks=[MarkWhole()],
         )
         if self.ref_model is not None:
-            self.ref_model.compute_dtype = getattr(model, "compute_dtype", None)
+            compute_in(self.ref_model, compute_dtype(model))
             round_weights(self.ref_model)
         self.remove_callback(PrinterCallback)
         self.add_callback(_StepEnd(self))
