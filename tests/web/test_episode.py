@@ -230,6 +230,8 @@ def click_link(browser, place, address, **changes):
     ("/slow?s=3", 1, "Linked", ("the next page did not answer in time",)),
     ("/slow?s=5", 20, "/slow", ()),  # longer than a script may take
     ("/status-204", 15, "Linked", ()),
+    ("/slow-body?s=2", 15, "/slow-body", ()),  # its head comes at once
+    ("/endless", 2, "/endless", ()),  # seen as far as it has come
 ])
 def test_a_next_page_is_waited_for_as_long_as_the_settings_say(browser, place, monkeypatch, address, timeout_s, title, notices):
     """One that comes later is given up, and the page stays; an answer without a page needs no wait."""

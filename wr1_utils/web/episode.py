@@ -273,7 +273,8 @@ class Episode:
 
     async def _quiet_page(self) -> list[Realm]:
         """Wait until the current page is loaded and quiet, and return what its scripts see. Pages that never get quiet are
-        seen after `settle_ms`; a navigation is waited for as long as `timeout_s`. The new tab, if one was opened, becomes current."""
+        seen after `settle_ms`; a navigation and the end of its document are waited for as long as `timeout_s`. The new tab, if one was opened,
+        becomes current."""
         self._generation += 1
         quiet_s = self.limits.settle_ms / 1000
         quiet_until = time.monotonic() + quiet_s
@@ -336,6 +337,10 @@ class Episode:
                     quiet_until = time.monotonic() + quiet_s
                 elif not tab.stopped and not tab.gone:
                     await self._give_up_next_page(tab)
+            elif busy["loading"] and not request["stay"]:  # of a slow site's page only a part has come
+                await tab.loaded(load_until)
+                await asyncio.sleep(0.01)
+                quiet_until = time.monotonic() + quiet_s
             else:
                 await asyncio.sleep(min(busy["wait"], 1000 * max(quiet_until - now, 0.001)) / 1000)
 

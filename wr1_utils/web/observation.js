@@ -248,7 +248,7 @@ function isFilled(node, role) {  // does it hold what a person has put in, or wh
 
 function observe(request) {
   const busy = activity(window, request.stay, request.force);
-  if ((busy.navigating && !request.stay) || (busy.wait > 0 && !request.force)) return {busy};
+  if (((busy.navigating || busy.loading) && !request.stay) || (busy.wait > 0 && !request.force)) return {busy};
   const previous = window.__wr1;
   state.generation = request.generation;
   window.__wr1 = state;
@@ -431,7 +431,7 @@ function observe(request) {
 }
 
 function activity(top, stay, force) {  // what the page is still doing, over all same-origin frames: see activity.js
-  const busy = {navigating: false, opened: 0, closed: 0, wait: 0};
+  const busy = {navigating: false, loading: false, opened: 0, closed: 0, wait: 0};
   (function look(view) {
     const own = view.__wr1_activity;
     if (own) {
@@ -444,8 +444,10 @@ function activity(top, stay, force) {  // what the page is still doing, over all
       if (own.navigating && view === top) busy.navigating = true;
       busy.wait = Math.max(busy.wait, now, own.navigating ? 20 : 0);
     }
-    if (view.document.readyState === "loading") busy.wait = Math.max(busy.wait, 10);
-    else if (view.document.readyState !== "complete" &&
+    if (view.document.readyState === "loading") {
+      busy.wait = Math.max(busy.wait, 10);
+      busy.loading ||= view === top && half(view);
+    } else if (view.document.readyState !== "complete" &&
       [...view.document.querySelectorAll("link[rel~=stylesheet]")].some(sheet => !sheet.sheet && !sheet.disabled)) busy.wait = Math.max(busy.wait, 10);
     for (let i = 0; i < view.length; i++) {
       let inside = null;
@@ -455,5 +457,8 @@ function activity(top, stay, force) {  // what the page is still doing, over all
   })(top);
   return busy;
 }
+
+// Has only a part of the document come? One that a script writes anew is "loading", too, and may be for ever.
+const half = view => view.location.protocol.startsWith("http") && !view.performance.getEntriesByType("navigation")[0]?.domContentLoadedEventStart;
 
 const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null};
