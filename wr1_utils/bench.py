@@ -32,8 +32,9 @@ from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.tasks.task import Task, load_tasks
 from wr1_utils.trajectory import read_trajectories
 from wr1_utils.web.browser import Browser
-from wr1_utils.web.episode import Episode, InfrastructureError, Place
+from wr1_utils.web.episode import Episode, InfrastructureError
 from wr1_utils.web.loop import run
+from wr1_utils.web.place import Place
 
 WORLDS = 100
 LINKS, ROUNDS = 9, 5  # of each site's home page the first links, each page so many times

@@ -55,7 +55,7 @@ class Turn:
 class Trajectory:
     """One episode. `reward` is 0.0 or 1.0; None when infrastructure failed or the task cannot be scored.
 
-    `scoring` says by which rules the reward was given (see `Place` in web/episode.py).
+    `scoring` says by which rules the reward was given (see `Place` in web/place.py).
     """
 
     run: str

@@ -10,8 +10,9 @@ import pytest
 
 from wr1_utils.settings import load_settings
 from wr1_utils.web.browser import Browser
-from wr1_utils.web.episode import Episode, Visit
+from wr1_utils.web.episode import Episode
 from wr1_utils.web.loop import run
+from wr1_utils.web.place import Visit
 
 
 class Pages:

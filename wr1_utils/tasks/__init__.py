@@ -11,7 +11,7 @@ BENCHMARKS = ("pocket", "arena", "miniwob", "webarena-lite", "webarena")  # the 
 
 
 def open_place(settings: Settings, benchmark: str):
-    """The running place of a benchmark (see `Place` in web/episode.py), not yet started."""
+    """The running place of a benchmark (see `Place` in web/place.py), not yet started."""
     if benchmark in ("pocket", "arena"):
         from wr1_utils.tasks.judge import open_judge
         from wr1_utils.tasks.pocket import PocketArena

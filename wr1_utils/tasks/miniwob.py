@@ -24,7 +24,7 @@ from wr1_utils.errors import WR1Error
 from wr1_utils.tasks.miniwob_needs import NEEDS
 from wr1_utils.tasks.task import Task
 from wr1_utils.web.browser import InfrastructureError, limited
-from wr1_utils.web.episode import Visit
+from wr1_utils.web.place import Visit
 
 ALL_PAGES = tuple(NEEDS)
 PAGES = (  # what the committed results were made on; a text observation shows these in full

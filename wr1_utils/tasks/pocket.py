@@ -17,7 +17,7 @@ from wr1_utils.tasks.scoring import fill_placeholders
 from wr1_utils.tasks.shopping_templates import TEMPLATES
 from wr1_utils.tasks.task import Task, save_tasks
 from wr1_utils.tasks.templates import make_tasks
-from wr1_utils.web.episode import Visit
+from wr1_utils.web.place import Visit
 
 TASK_FILES = ("pocket_train.json", "pocket_test.json")
 

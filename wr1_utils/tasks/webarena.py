@@ -34,8 +34,8 @@ from wr1_utils.tasks.webarena_files import webarena_scoring, webarena_tasks
 from wr1_utils.tasks.webarena_helpers import webarena_helpers
 from wr1_utils.tasks.webarena_logins import PAGES, Logins
 from wr1_utils.web.browser import Browser, InfrastructureError, limited
-from wr1_utils.web.episode import Visit
 from wr1_utils.web.loop import run
+from wr1_utils.web.place import Visit
 
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia")  # those that tasks name
 READ_ONLY = ("map", "wikipedia")  # nobody can change them: all episodes share them, and they are never reset
@@ -107,7 +107,7 @@ class _Stay:
 
 
 class WebArena:
-    """A benchmark of WebArena's as a place for episodes (see `Place` in web/episode.py)."""
+    """A benchmark of WebArena's as a place for episodes (see `Place` in web/place.py)."""
 
     hidden: tuple[str, ...] = ()
     viewport = (1280, 720)

@@ -12,8 +12,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -25,6 +24,7 @@ from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
 from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
 from wr1_utils.web.picture import Picture, take_picture
+from wr1_utils.web.place import Place, Visit
 from wr1_utils.web.tabs import Tab, origin, until
 
 WAIT_S = 1.0  # the action Wait, where it names no time
@@ -33,34 +33,7 @@ NONE_OPENED = "() => { if (window.__wr1_activity) window.__wr1_activity.opened =
 CLOSING_S = 0.5  # a tab that a page's script has closed is gone after this
 DIALOGS_TOLD = 5  # of one turn; a page may open them without end
 
-__all__ = ["Episode", "InfrastructureError", "Place", "StepResult", "Visit"]
-
-
-@dataclass(frozen=True)
-class Visit:
-    """One episode's entry to a place."""
-    start_url: str
-    headers: dict = field(default_factory=dict)  # sent with every request of the context
-    cookies: list = field(default_factory=list)  # as Playwright's add_cookies takes them
-    key: str = ""  # names the episode's world
-    further_urls: tuple[str, ...] = ()  # opened in tabs behind the first
-    geolocation: dict | None = None  # where the browser says that it is, as Playwright's set_geolocation takes it
-
-
-class Place(Protocol):
-    """A running benchmark."""
-    name: str
-    hidden: tuple[str, ...]  # CSS selectors of what the agent must not see
-    viewport: tuple[int, int]  # width, height in CSS pixels
-    scoring: str  # which rules its scores are made by: a variant of tasks/evaluator.py, or "page" where the page gives them
-
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
-    def enter(self, task, seed: int) -> Visit: ...  # or a coroutine that gives one, where it may have to wait
-    async def begin(self, page: Page, task, visit: Visit) -> str: ...
-    async def finished(self, page: Page, task, visit: Visit) -> bool: ...
-    async def score(self, page: Page, context: BrowserContext, task, visit: Visit, answer: str | None) -> float | None: ...
-    def leave(self, visit: Visit) -> None: ...
+__all__ = ["Episode", "InfrastructureError", "StepResult"]
 
 
 @dataclass(frozen=True)
