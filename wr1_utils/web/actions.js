@@ -9,7 +9,7 @@ function kept(request) {  // the node behind an id of the latest observation
     if (!node.isConnected || !view) return {error: "is no longer on the page"};
   }
   if (isDisabled(entry.node) && request.call !== "read") return {error: "is disabled"};
-  if (!isShown(place)) return {error: "is not visible now"};
+  if (!place.checkVisibility({opacityProperty: !entry.over, visibilityProperty: true})) return {error: "is not visible now"};
   return {...entry, place};
 }
 
@@ -18,8 +18,7 @@ function locate(request) {  // the point to click, after scrolling it into view 
   if (found.error) return found;
   let point = clickPoint(found.place, true);
   if (!("x" in point)) {
-    for (let node = found.place; node; node = node.ownerDocument.defaultView.frameElement)
-      node.scrollIntoView({block: "center", inline: "nearest", behavior: "instant"});
+    bringIntoView(found.place);
     point = clickPoint(found.place, true);
   }
   if (!("x" in point)) {
@@ -110,7 +109,7 @@ function* everyElement(root) {  // with those of open shadow roots and of frames
   for (const node of root.querySelectorAll("*")) {
     yield node;
     if (shadowOf(node)) yield* everyElement(shadowOf(node));
-    if (node.tagName === "IFRAME" && node.contentDocument) yield* everyElement(node.contentDocument);
+    if (HOLDERS.has(node.tagName) && documentIn(node)) yield* everyElement(documentIn(node));
   }
 }
 
@@ -119,7 +118,7 @@ function scroll(request) {  // to a node that the last observation left out, or 
   const entry = request.node === null || latest?.generation !== request.generation ? null : latest.nodes[request.node];
   if (entry) {
     const place = entry.via || entry.node, element = place.nodeType === 1 ? place : place.parentElement;
-    element?.scrollIntoView({block: "start", inline: "nearest", behavior: "instant"});
+    ((element?.tagName === "AREA" && imageOf(element)) || element)?.scrollIntoView({block: "start", inline: "nearest", behavior: "instant"});
     latest.anchor = entry.node;
     return {moved: true};
   }

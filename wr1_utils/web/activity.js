@@ -7,7 +7,7 @@
   const timers = new Map(), requests = new Set();
   let depth = 0;
   const own = {
-    listening: new WeakSet(), closed: new WeakMap(), navigating: false, opened: 0, tabs: [],
+    listening: new WeakSet(), closed: new WeakMap() /* element -> {shadowRoot} */, navigating: false, opened: 0, tabs: [],
     pending() {  // milliseconds until the next thing that is worth waiting for; 0: quiet
       let wait = requests.size ? 20 : 0;
       const now = performance.now();
@@ -96,8 +96,14 @@
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
     const root = attach.call(this, options);
-    if (root.mode === "closed") own.closed.set(this, root);
+    if (root.mode === "closed") own.closed.set(this, {shadowRoot: root});
     return root;
+  };
+  const internals = HTMLElement.prototype.attachInternals;
+  HTMLElement.prototype.attachInternals = function () {  // how an element reaches a closed root that its HTML declares
+    const inner = internals.call(this);
+    if (!own.closed.has(this)) own.closed.set(this, inner);
+    return inner;
   };
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {

@@ -1,12 +1,17 @@
 """A page as the policy reads it: structured elements, and their text in one of two styles.
 
-`observation.js` lists what a person would see, in reading order; this module numbers it, keeps the page within its token
-budget and writes it down. Style "compact" has one element a line, what it is and its label first, its id last:
-`link Reports [7]`. Style "paper" is HTML-like, `<a id="7">Reports</a>`, after the simplified HTML that the paper's agents read.
+`observation.js` (with `places.js`: where things are and what nobody can see, and `names.js`: what they are called) lists what a person
+would see, in reading order; this module numbers it, keeps the page within its token budget and writes it down. Style "compact" has one
+element a line, what it is and its label first, its id last: `link Reports [7]`. Style "paper" is HTML-like, `<a id="7">Reports</a>`, after
+the simplified HTML that the paper's agents read.
 
 Deviation from the paper: a page longer than the budget is cut to whole lines around the place scrolled to, and says how many lines
 are above and below; fields that hold something stay, and links that repeat one before them go first. The paper's code cuts the
 prompt's beginning, the task included.
+
+Not seen: a closed shadow root that the HTML declares (`<template shadowrootmode="closed">`), unless its element has asked for it by
+`attachInternals`. No script of the page can reach one otherwise, nor tell that it is there; asking the browser for the whole tree would
+cost a second round trip on every page. Text in the colour of what stands behind it is shown, too.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 SCRIPT = "request => {\n" + "".join(  # one function for the page: request -> JSON text
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("observation.js", "actions.js")) + "}"
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("places.js", "names.js", "observation.js", "actions.js")) + "}"
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select
@@ -36,7 +41,7 @@ SHORTEST_NOTICE = 30  # characters
 class Element:
     """One thing of the page, in reading order."""
     id: int | None  # None: not interactive
-    role: str  # link button textbox checkbox radio select option tab menuitem clickable image heading text
+    role: str  # link button textbox checkbox radio select option tab menuitem clickable image heading text progress meter
     label: str
     value: str | None = None  # live value of a textbox or select
     state: tuple[str, ...] = ()  # checked, selected, expanded, pressed, readonly, disabled
