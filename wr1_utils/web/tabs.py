@@ -50,7 +50,7 @@ class Tab:
     @property
     def for_a_download(self) -> bool:
         """Was it opened for a file alone? The browser tells the opener of that, and leaves an empty tab."""
-        return self.page.url in ("", "about:blank") and (self.stopped or self.opener is not None and self.opener.stopped)
+        return self.page.url in ("", ":", "about:blank") and (self.stopped or self.opener is not None and self.opener.stopped)
 
     async def loaded(self, deadline: float) -> None:
         """Waits until the page has come, at most until the deadline; one that comes as a download never does."""
