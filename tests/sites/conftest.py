@@ -1,6 +1,8 @@
 """A browser without scripts for the tests of every site: the fixture `visitor`, and `git` and `git_as` for the site `gitlab`."""
 
 import asyncio
+import statistics
+import time
 
 import httpx
 import pytest
@@ -27,6 +29,15 @@ class Visitor:
 
     def __call__(self, path, data=None, site=None, **query):
         return asyncio.run(self._send(f"{path}?{httpx.QueryParams(query)}" if query else path, data, site or self.site))
+
+    def milliseconds(self, path):
+        """The median time that the process computes for the page, of seven times; what else the machine does is not in it."""
+        taken = []
+        for _ in range(7):
+            start = time.process_time()
+            self(path)
+            taken.append(1000 * (time.process_time() - start))
+        return statistics.median(taken)
 
     async def _send(self, path, data, site):
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=True)
