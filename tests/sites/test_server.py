@@ -50,6 +50,17 @@ def test_an_unknown_or_discarded_world_is_refused(server, site):
         assert response.headers["content-type"].startswith("text/plain")
 
 
+def test_a_world_discarded_while_a_request_comes_is_refused(server):
+    world, body = server.worlds.create(), b"email=a&password=b"
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        connection.sendall(f"POST /login HTTP/1.1\r\nHost: shopping.localhost\r\nConnection: close\r\n{WORLD_HEADER}: {world.key}\r\n"
+                           f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])
+        time.sleep(0.5)  # its handler waits for the rest
+        server.worlds.discard(world.key)
+        connection.sendall(body[5:])
+        assert connection.recv(100).startswith(b"HTTP/1.1 403")
+
+
 def test_worlds_do_not_see_each_other(server):
     one, other = server.worlds.create(), server.worlds.create()
     one.database("shopping").execute("DELETE FROM cart")

@@ -325,6 +325,15 @@ def test_a_second_record_changed_as_well_is_seen(office, name):
     assert not reached(office, task)
 
 
+def test_the_stock_that_a_canceled_order_gives_back_is_what_it_took(office):
+    task = of("cancel_order")[0]
+    CHANGES["cancel_order"](office, task.instantiation_dict)
+    assert reached(office, task)
+    name = seed_office().order(task.instantiation_dict["order"])["items"][0]["product_name"]
+    save_product(office, name, stock="9000")
+    assert not reached(office, task)
+
+
 def another_order(f):
     """An order that has neither the status that the task's order has nor the one that it is to get, and a status that is neither of all these."""
     statuses = {f.get("status"), seed_office().order(f["order"])["status"]} if "order" in f else set()

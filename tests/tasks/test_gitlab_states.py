@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from wr1_utils.settings import load_settings
+from wr1_utils.sites.gitlab_seed import slug_of
 from wr1_utils.tasks.gitlab_states import seed_git
 from wr1_utils.tasks.gitlab_templates import PAGES, TEMPLATES
 from wr1_utils.tasks.pocket import PocketArena
@@ -112,6 +113,14 @@ def in_another_project(filling):
             (there + "labels", {"label": "other", "color": "Red"})]
 
 
+def changed_after(name):
+    """A new project of the user's without one of its labels and with another; with another owner, and without the user."""
+    own = f"/emma/{slug_of(name)}/-/"
+    member = own + "project_members"
+    return [[(own + "labels/delete", {"label": "bug"}), (own + "labels", {"label": "other", "color": "Red"})],
+            [(member, {"do": "invite", "user": "quinn", "role": "Owner"}), (member, {"do": "remove", "user": "emma"})]]
+
+
 # Each gives what solves the task, then what does not: forms to send in a fresh world.
 
 def star(f):
@@ -130,7 +139,7 @@ def star_open(f):
 def fork(f):
     done, other = (project(f, "fork"), {}), next(p["name"] for p in GIT.named() if p["space"] != "emma" and p["name"] != f["project"])
     return [done], [[(project({"project": other}, "fork"), {})], [(project({"project": other}, "fork"), {}), done], [done, ("/", None)],
-                    *([there, done] for there in in_another_project(f))]
+                    *([there, done] for there in in_another_project(f)), *([done, *after] for after in changed_after(f["project"]))]
 
 
 def new_issue(f):
@@ -231,7 +240,8 @@ def create(f):
     wrong = [{"visibility": next(v for v in ("Private", "Public") if v != form["visibility"])}, {"name": "Other"}, {"description": "More"}]
     return [(path, form)], [*([(path, {**form, **change})] for change in wrong), [(f"/{other}s/new", form)],
                             [(path, form), (path, {**form, "name": "Other"})], *([(path, form), there] for there in in_another_project(f)),
-                            *([(path, {key: value for key, value in form.items() if key != "readme"}), there] for there in in_another_project(f)[:2])]
+                            *([(path, {key: value for key, value in form.items() if key != "readme"}), there] for there in in_another_project(f)[:2]),
+                            *([(path, form), *after] for after in changed_after(f["name"]) if f["kind"] == "project")]
 
 
 def status(f):

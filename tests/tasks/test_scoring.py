@@ -171,6 +171,10 @@ def test_html_match():
     assert html_match({"must_include": ["red"], "must_exclude": ["blue"]}, "a red mug") == 1
     assert html_match({"must_include": ["red"], "must_exclude": ["mug"]}, "a red mug") == 0
     assert html_match({"exact_match": ""}, None) == 1
+    assert html_match({"exact_match": "Paints small |OR| boats"}, " Paints\u00a0small\n") == 1
+    for other in ("paints small", '"Paints small"', "Paints small.", "Paints small\u200b"):  # to the letter
+        assert html_match({"exact_match": "Paints small"}, other) == 0
+    assert html_match({"exact_match": "red", "must_include": ["blue"]}, "red") == 0
     assert html_match({"must_include": ["None"]}, None) == 0
     assert html_match({"must_include": "red"}, "a red mug") == 1
     assert html_match({"fuzzy_match": ["red"]}, "a red mug") is None

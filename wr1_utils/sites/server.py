@@ -6,6 +6,7 @@ one that all of them share, on all sites.
 """
 
 import socket
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -13,10 +14,11 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from wr1_utils.errors import WR1Error
 from wr1_utils.sites import map as map_site
@@ -65,8 +67,9 @@ class _InWorld:
     The address `changes.PATH` of every site says what has changed in the world.
     """
 
-    def __init__(self, app: ASGIApp, site: str, worlds: Worlds, usual: str | None):
+    def __init__(self, app: Starlette, site: str, worlds: Worlds, usual: str | None):
         self.app, self.worlds, self.usual = app, worlds, usual
+        app.add_exception_handler(sqlite3.ProgrammingError, _database_closed)
         self.database = DATABASES.get(site, site)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,15 +80,25 @@ class _InWorld:
             world = self.worlds.get(key)
             database = world.database(self.database)
         except UnknownWorld:
-            reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
-            response = PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
-            await response(scope, receive, send)
+            await _no_world(key)(scope, receive, send)
             return
         if scope["path"] == changes.PATH:
             await HTMLResponse(changes.as_page(world.changes(self.database)))(scope, receive, send)
             return
-        scope.setdefault("state", {})["db"] = database
+        scope.setdefault("state", {}).update(db=database, world=world)
         await self.app(scope, receive, send)
+
+
+def _no_world(key: str | None) -> PlainTextResponse:
+    reason = f"The header {WORLD_HEADER} is missing" if key is None else f"There is no world {key[:40]!r}"
+    return PlainTextResponse(f"{reason}: every request must name a world that has been made and not yet discarded.\n", 403)
+
+
+async def _database_closed(request: Request, fault: sqlite3.ProgrammingError) -> PlainTextResponse:
+    """The world was discarded while the request was on its way; any other fault of the kind is raised."""
+    if not request.state.world.closed:
+        raise fault
+    return _no_world(request.state.world.key)
 
 
 def seeds() -> dict[str, bytes]:

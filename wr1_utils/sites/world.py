@@ -27,6 +27,10 @@ class World:
         self._databases: dict[str, sqlite3.Connection] = {}
         self._closed = False
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def database(self, site: str) -> sqlite3.Connection:
         """This world's database of `site`, made on first use. Raises UnknownWorld once the world is discarded."""
         with self._lock:

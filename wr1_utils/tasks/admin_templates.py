@@ -129,9 +129,14 @@ def _all(*records: dict) -> dict:
 def _product_state(office: Office, name: str, **changes: str) -> dict:
     """The product with these changes, and no other record changed."""
     product = office.product(name)
-    values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
     columns = [{"price": "cents", "status": "enabled"}.get(field, field) for field in changes]
-    return state("shopping_admin", (f"/products/{product['slug']}", FORM, "; ".join(values.values())), only_changed(products=(1, 1, *columns)))
+    return state("shopping_admin", _product_form(product, **changes), only_changed(products=(1, 1, *columns)))
+
+
+def _product_form(product: dict, **changes: str) -> tuple[str, str, str]:
+    """A check for `state`: the product's form, with these changes."""
+    values = {"name": product["name"], "price": f"{product['cents'] / 100:.2f}", "stock": str(product["stock"]), "status": "Enabled", **changes}
+    return f"/products/{product['slug']}", FORM, "; ".join(values.values())
 
 
 def _order_state(office: Office, number: int, comment: str = "", **changes: str) -> dict:
@@ -144,9 +149,14 @@ def _order_state(office: Office, number: int, comment: str = "", **changes: str)
     facts += [cell for line in comments for cell in (line["date"], line["text"])]
     table, changed = "orders" if order["source"] == "Web" else "phone_orders", [field for field in order if order[field] != before[field]]
     own = int(bool(changed))
-    restocked = len({item["product"] for item in order["items"]}) if order["status"] == "Canceled" != before["status"] else 0
+    returned: Counter[str] = Counter()
+    if order["status"] == "Canceled" != before["status"]:
+        for item in order["items"]:
+            returned[item["product_name"]] += item["quantity"]
+    restocked = [(office.product(name), quantity) for name, quantity in returned.items()]
     return state("shopping_admin", (f"/orders/{number}", ORDER, " | ".join(facts)),
-                 only_changed(**{table: (own, own, *changed)}, order_comments=(0, int(bool(comment))), products=(restocked, restocked, "stock")))
+                 *(_product_form(product, stock=str(product["stock"] + quantity)) for product, quantity in restocked),
+                 only_changed(**{table: (own, own, *changed)}, order_comments=(0, int(bool(comment))), products=(len(restocked), len(restocked), "stock")))
 
 
 def _review_state(office: Office, filling: dict, verdict: str) -> dict:

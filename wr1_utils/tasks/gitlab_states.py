@@ -19,6 +19,7 @@ from wr1_utils.tasks.templates import only_changed, state, url
 FACTS = '[...document.querySelectorAll("h1, #description, .facts td, tr.comment td")].map(e => e.innerText).join("; ")'
 ROWS = '[...document.querySelectorAll("#count, .list td")].map(e => e.innerText).join("; ")'
 MEMBERS = '[...document.querySelectorAll("tr.member")].map(e => e.dataset.item).join("; ")'
+LABEL_ROWS = '[...document.querySelectorAll("tr.label")].map(e => [...e.cells].slice(0, 3).map(cell => cell.innerText).join(", ")).join("; ")'
 FIELDS = '[...document.querySelectorAll("form.card input")].map(e => e.value).join("; ")'
 EMAIL = '[...document.querySelectorAll(".facts td, #waiting")].map(e => e.innerText).join("; ")'
 STATES = {"opened": "Open", "merged": "Merged", "closed": "Closed"}
@@ -198,7 +199,7 @@ def _project_rows(projects: list[dict]) -> list:
 
 
 def _own_project(git: Git, name: str, description: str, visibility: str, commits: list[dict], files: int, *source: str) -> dict:
-    """The page of a new project of the user's, the list of all that are theirs, and the commits and the number of files that it begins with."""
+    """The page of a new project of the user's, the list of all that are theirs, and what it begins with: commits, the user alone, labels, the number of files."""
     space, path = git.user["username"], slug_of(name)
     clone = [f"git@gitlab.localhost:{space}/{path}.git", f"http://gitlab.localhost/{space}/{path}.git"]
     made = {"space": space, "name": name, "visibility": visibility, "stars": 0}
@@ -206,6 +207,8 @@ def _own_project(git: Git, name: str, description: str, visibility: str, commits
     return _state((f"/{space}/{path}", FACTS, [name, description, f"{space}/{path}", visibility, 0, 0, *source, *clone]),
                   (f"/{space}", ROWS, _project_rows([*(p for p in git.projects if p["space"] == space), made])),
                   (f"/{space}/{path}/-/commits/main", ROWS, [f"{len(commits)} commit{'s' * (len(commits) != 1)}", *cells]),
+                  (f"/{space}/{path}/-/project_members", MEMBERS, [f"{space}: Owner"]),
+                  (f"/{space}/{path}/-/labels", LABEL_ROWS, [f"{label}, {', '.join(LABELS[label])}" for label in sorted(LABELS)]),
                   projects=(0, 1), members=(0, 1), branches=(0, 1), labels=(0, len(LABELS)), files=(0, files), commits=(0, len(commits)),
                   changes=(0, sum(len(commit["paths"]) for commit in commits)))
 
