@@ -52,7 +52,7 @@ def make_tasks(arguments) -> int:
     folder = Path(arguments.to or f"tasks-s{arguments.seed}")
     if arguments.seed and folder.resolve() == project_path("data/tasks").resolve():
         raise SettingsError("data/tasks holds the set of seed 0, on which results were made; give another folder with --to.")
-    left_out = write_arena(folder, arguments.seed)
+    left_out = write_arena(folder, arguments.seed, arguments.without)
     for name in TASK_FILES:
         print(f"{folder / name}: {len(load_tasks(folder / name))} tasks")
     if arguments.seed:
@@ -158,8 +158,9 @@ def _parser() -> argparse.ArgumentParser:
     tasks = commands.add_parser("tasks", help="make further task sets of the Pocket Arena", description="Further task sets of the Pocket Arena.")
     one = add("make", make_tasks, "write the training and the test tasks of a seed, all sites; seed 0 gives those in data/tasks",
               below=tasks.add_subparsers(metavar="COMMAND", required=True))
-    one.add_argument("--seed", type=int, required=True, help="another than 0 draws other tasks from the same templates, none that data/tasks has; two such seeds may share some")
+    one.add_argument("--seed", type=int, required=True, help="another than 0 draws other tasks from the same templates, none that data/tasks has; two such seeds may share some, see --without")
     one.add_argument("--to", metavar="FOLDER", help="where the two files go (default: tasks-s<seed>)")
+    one.add_argument("--without", metavar="FOLDER", nargs="+", default=[], help="folders of earlier sets, with which the new one shares no task either")
     add("figures", figures, "draw every figure in results/ again from the CSV that lies beside it; no run is needed")
     one = add("report", report, "write one HTML page of everything in results/, with a link to each file behind each number, and all figures as one PDF")
     one.add_argument("--profile", default="", help="of this profile alone (default: of all that have results)")

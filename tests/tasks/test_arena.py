@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from wr1_utils.agent.pocket_experts import EXPERTS
+from wr1_utils.errors import WR1Error
 from wr1_utils.sites.server import SITES
 from wr1_utils.tasks import scoring
 from wr1_utils.tasks.arena import TEMPLATES, make_arena, scaled, site_of, write_arena
@@ -117,6 +118,17 @@ def test_answering_na_at_once_earns_next_to_nothing():
     scores = {task.task_id: score(task) for task in TEST}
     assert {task_id for task_id, reward in scores.items() if reward} == {task.task_id for task in TEST if is_impossible(task)}
     assert sum(scores.values()) / len(TEST) <= 0.06
+
+
+def test_a_further_set_shares_nothing_with_the_earlier_ones_that_are_named(tmp_path):
+    sets = {}
+    for seed, without in ((1, ()), (2, ()), (3, (tmp_path / "1", tmp_path / "2"))):
+        write_arena(tmp_path / str(seed), seed, without)
+        sets[seed] = [task for part in ("train", "test") for task in load_tasks(tmp_path / str(seed) / f"arena_{part}.json")]
+    assert asked(sets[1]) & asked(sets[2])  # else the option would be for nothing
+    assert not asked(sets[3]) & asked(sets[1] + sets[2]) and len(sets[3]) > 500
+    with pytest.raises(WR1Error, match="nowhere"):
+        write_arena(tmp_path / "4", 4, [tmp_path / "nowhere"])
 
 
 @pytest.mark.parametrize("seed", [1, 7])

@@ -87,12 +87,14 @@ def committed_tasks() -> list[Task]:
     return [task for name in ("pocket", "arena") for split in ("train", "test") for task in load_tasks(project_path(f"data/tasks/{name}_{split}.json"))]
 
 
-def write_arena(folder: str | Path, seed: int = 0) -> dict[str, int]:
+def write_arena(folder: str | Path, seed: int = 0, without: Iterable[str | Path] = ()) -> dict[str, int]:
     """Writes the two task files of a seed into `folder`; with another seed than 0 no task asks for the same as one of the committed tasks.
 
-    Two further seeds may share tasks with each other. Gives, by template, how many tasks that left out because the template has no more fillings. Raises WR1Error if the files cannot be written.
+    Nor for the same as one in the folders `without`, where earlier sets lie: two further seeds may share tasks else. Gives, by template, how many
+    tasks that left out because the template has no more fillings. Raises WR1Error if files cannot be written or read.
     """
-    train, test = make_arena(seed, committed_tasks() if seed else ())
+    earlier = [task for other in without for name in TASK_FILES for task in load_tasks(Path(other) / name)]
+    train, test = make_arena(seed, (committed_tasks() if seed else []) + earlier)
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, tasks in zip(TASK_FILES, (train, test)):
