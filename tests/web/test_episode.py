@@ -236,6 +236,7 @@ def click_link(browser, place, address, **changes):
 def test_a_next_page_is_waited_for_as_long_as_the_settings_say(browser, place, monkeypatch, address, timeout_s, title, notices):
     """One that comes later is given up, and the page stays; an answer without a page needs no wait."""
     monkeypatch.setattr("wr1_utils.web.episode.ANSWER_S", 3.0)
+    monkeypatch.setitem(place.html, "endless", "<title>/endless</title>")
     result, seconds = click_link(browser, place, address, **{"episode.timeout_s": timeout_s})
     assert (result.observation.title, result.observation.notices) == (title, notices)
     assert seconds < 10
