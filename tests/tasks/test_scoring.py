@@ -172,7 +172,8 @@ def test_html_match():
     assert html_match({"must_include": ["red"], "must_exclude": ["mug"]}, "a red mug") == 0
     assert html_match({"exact_match": ""}, None) == 1
     assert html_match({"exact_match": "Paints small |OR| boats"}, " Paints\u00a0small\n") == 1
-    for other in ("paints small", '"Paints small"', "Paints small.", "Paints small\u200b"):  # to the letter
+    assert html_match({"exact_match": "Total: 1234.5"}, "total: $1,234.50") == 1
+    for other in ('"Paints small"', "Paints small.", "'Paints small'", "Paint small"):
         assert html_match({"exact_match": "Paints small"}, other) == 0
     assert html_match({"exact_match": "red", "must_include": ["blue"]}, "red") == 0
     assert html_match({"must_include": ["None"]}, None) == 0

@@ -6,7 +6,7 @@ one to an episode. Deviations from the evaluators of WebArena (arXiv 2307.13854)
 - Text is compared after NFKC, HTML entities, curly quotes, dashes and blanks are made alike. Numbers compare as numbers
   ("$1,234.50" is 1234.5, ".5" is 0.5, "+5" is 5), and a number never matches inside a longer one. "1 000" is read both as
   one number and as two.
-- What a page must hold exactly is compared as it stands, blanks aside: "1.4.8." or "'1.4.8'" in a field is not "1.4.8".
+- What a page must hold exactly has no other quotes around it and no full stop more: "1.4.8." in a field is not "1.4.8". An answer may have them.
 - A reference without a blank in it must stand as a token ("0" is not in "10"); there it was so for one character only.
 - URLs are compared part by part: host, whole path (not a prefix of it), and each query pair, blank values included.
   Alternatives (`|OR|`) are tried one by one instead of pooling their query values.
@@ -119,7 +119,8 @@ def string_match(reference_answers: dict, answer: str | None, ask: Ask | None = 
 def html_match(required_contents: dict, text: str | None, ask: Ask | None = None) -> float | None:
     """1.0 or 0.0 for text taken from a page (None, nothing found, is empty text); None where only a judge could tell.
 
-    `required_contents` holds `exact_match`, `must_include`, `must_exclude` or `fuzzy_match`; all must hold. `exact_match` is to the letter, but for blanks.
+    `required_contents` holds `exact_match`, `must_include`, `must_exclude` or `fuzzy_match`; all must hold. `exact_match` forgives no
+    quotes around the text and no full stop after it, as it does in an answer.
     """
     required, text = dict(required_contents), text or ""
     if "exact_match" in required and not all(_same_text(reference, text) for reference in _as_list(required.pop("exact_match"))):
@@ -128,7 +129,8 @@ def html_match(required_contents: dict, text: str | None, ask: Ask | None = None
 
 
 def _same_text(reference: str, text: str) -> bool:
-    return any(part.split() == text.split() for part in OR.split(str(reference)))
+    texts = {canonical(reading) for reading in _readings(text)}
+    return any(canonical(reading) in texts for part in OR.split(str(reference)) for reading in _readings(part))
 
 
 def _contents(required: dict, text: str, ask: Ask | None) -> float | None:
