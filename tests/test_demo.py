@@ -87,6 +87,13 @@ def test_a_failing_notebook_is_one_sentence_and_runs_again(way):
     assert (way / "ran").exists()
 
 
+def test_a_kernel_that_dies_is_one_sentence(way, capfd):
+    write(way, "second", "import os\nos.kill(os.getpid(), 9)")
+    with pytest.raises(demo.DemoError, match="second stopped because its kernel died"):
+        demo.run(str(way / "tiny.toml"), notebooks=way)
+    assert capfd.readouterr().err == ""
+
+
 def test_nothing_starts_with_a_wrong_profile(way):
     with pytest.raises(SettingsError):
         demo.run("dmo", 0, notebooks=way)

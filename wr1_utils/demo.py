@@ -144,7 +144,8 @@ def only_benchmark(profile: str, benchmark: str) -> str:
 
 def _execute(step: Step, parameters: dict, source: Path, target: Path, title: str, expected: float, later: float) -> float:
     """Run one notebook with a progress line; the seconds it took."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # after Ctrl-C it would tell of the kernel's end with a traceback
+    for talker in ("asyncio", "papermill"):  # they would tell of a kernel's end, with a traceback or a line of its own, what is told below
+        logging.getLogger(talker).setLevel(logging.CRITICAL)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel, not another one that the user may have registered
     with tempfile.TemporaryDirectory() as place:
         os.environ["WR1_PROGRESS"] = report = str(Path(place) / "progress.json")

@@ -126,6 +126,7 @@ class BCSettings:
     learning_rate: float = 1e-3
     batch_size: int = 8  # trajectories
     warmup_steps: int = 10
+    replay: int = 0  # turns of the base training beside each batch, so that the small model does not forget it; other models have none of these
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import pytest
 import torch
@@ -24,6 +25,10 @@ def demonstration(tokenizer, number: int, status: str = "success") -> Trajectory
         context = context_ids(tokenizer, "Act.", f"go {number}", replies, f"link Go [{number}]")
         replies.append(reply_ids(tokenizer, text))
         turns.append(Turn("u", "t", "page", context, replies[-1], [], text, "", "", 0.0, 0.0))
+    return trajectory_of(turns, number, status)
+
+
+def trajectory_of(turns: list[Turn], number: int = 0, status: str = "success") -> Trajectory:
     about = dict(run="d", benchmark="pocket", site="shopping", template="t", split="train", intent="go", group=number, member=0, seed=0)
     reward = float(status == "success")
     return Trajectory(task_id=str(number), policy="expert", status=status, reward=reward, answer=None, error="", seconds=0.1, turns=turns, **about)
@@ -60,9 +65,9 @@ def test_the_loss_falls_from_chance_on_replies_alone(settings, tiny_model):
     assert after < before - 1
 
 
-@pytest.mark.parametrize("model", [{}, dict(lora_rank=4, train_embeddings=False, gradient_checkpointing=True)])
-def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, settings, monkeypatch, tmp_path, capsys):
-    settings = dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model))
+@pytest.mark.parametrize("model, replay", [({}, 2), (dict(lora_rank=4, train_embeddings=False, gradient_checkpointing=True), 0)])
+def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, replay, settings, monkeypatch, tmp_path, capsys):
+    settings = dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model), bc=dataclasses.replace(settings.bc, replay=replay))
     whole = bc.train_bc(settings)
     again = dataclasses.replace(settings, checkpoints=str(tmp_path / "again"), seed=settings.seed)
     (whole.folder / "summary.json").unlink()
@@ -81,6 +86,26 @@ def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, sett
     assert "continuing from checkpoint-3" in capsys.readouterr().out
     weights = [torch.cat([p.flatten() for p in load_model(r.checkpoints / "final")[0].parameters()]) for r in (whole, run)]
     assert torch.allclose(*weights, atol=1e-6)
+
+
+def test_replayed_turns_stand_beside_each_batch(settings, tiny_model, monkeypatch):
+    """The same batch has the same ones; they are in the agent's own format, weigh 1 each token, and are learned."""
+    replaying = dataclasses.replace(settings, bc=dataclasses.replace(settings.bc, replay=3))
+    tokenizer = load_tokenizer(tiny_model)
+    turns = bc.replay(replaying, tokenizer, [5, 2])
+    assert [turn.trajectory for turn in turns] == [2, 3, 4] and turns == bc.replay(replaying, tokenizer, [5, 2]) != bc.replay(replaying, tokenizer, [2, 5])
+    for turn in turns:
+        assert tokenizer.decode(turn.context_ids).endswith("<|im_start|>assistant\n")
+        assert re.fullmatch(r"(?s)<think>.*</think>\n<answer>.*</answer><\|im_end\|>", tokenizer.decode(turn.reply_ids))
+    assert bc.replay(settings, tokenizer, [5, 2]) == []
+
+    seen, loss = [], bc.bc_loss
+    monkeypatch.setattr(bc, "bc_loss", lambda logp, weights: seen.append(weights) or loss(logp, weights))
+    run = bc.train_bc(replaying)
+    assert run.summary()["steps"] == 9 and run.summary()["demonstrations"] == 12
+    assert all(weights.eq(1).all() for weights in seen) and len(seen[0]) > 4 * 2 * len(demonstration(tokenizer, 1).turns[0].reply_ids)
+    others = [trajectory_of([Turn("u", "t", "page", turn.context_ids, turn.reply_ids, [], "", "", "", 0.0, 0.0)]) for turn in turns]
+    assert loss_of(run.checkpoints / "final", others) < loss_of(tiny_model, others) - 0.5
 
 
 def test_what_is_missing_is_said(settings, tmp_path):

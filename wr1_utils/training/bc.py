@@ -3,10 +3,14 @@
 Each batch is a handful of demonstrations, packed as one exact row (training/packing.py): an action is trained on the
 context that the expert's episode had at that turn, earlier pages compressed, and loss falls on the reply alone.
 With `model.lora_rank` adapters are trained (the paper trains all weights), and merged into the weights that are saved.
+
+Deviation from the paper: with `bc.replay` each batch also holds so many turns on the random pages of the base training (training/pretrain.py). The small
+model otherwise forgets, while it learns the sites, to find and copy what it has not seen; the paper's instruct model keeps that.
 """
 
 from __future__ import annotations
 
+import random
 import time
 
 import torch
@@ -19,7 +23,8 @@ from wr1_utils.runs import Run, find_run, open_run, progress
 from wr1_utils.settings import Settings, SettingsError, check_style, project_path
 from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.losses import bc_loss
-from wr1_utils.training.packing import TREE_ATTENTION, build_row, forward_logprobs, sequences
+from wr1_utils.training.packing import TREE_ATTENTION, Sequence, build_row, forward_logprobs, sequences
+from wr1_utils.training.pretrain import deployed_turn
 from wr1_utils.trajectory import Trajectory, read_trajectories
 
 
@@ -56,8 +61,9 @@ def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Tra
 
     def batch(rows: list[dict]) -> dict:
         chosen = [r["trajectory"] for r in rows]
-        row = build_row(sequences([trajectories[i] for i in chosen]))
-        return {"row": row, "weights": table[chosen][row.trajectory]}
+        replayed = replay(settings, tokenizer, chosen)
+        row = build_row(sequences([trajectories[i] for i in chosen]) + replayed)
+        return {"row": row, "weights": torch.cat([table[chosen], torch.ones(len(replayed))])[row.trajectory]}
 
     trainer = _BCTrainer(
         model=model,
@@ -106,6 +112,13 @@ def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Tra
             "seconds": round(time.monotonic() - started, 1),
         }
     )
+
+
+def replay(settings: Settings, tokenizer, chosen: list[int]) -> list[Sequence]:
+    """`bc.replay` turns on random pages of the base training, to stand after the trajectories `chosen` in their batch; the same ones for the same batch."""
+    rng = random.Random(f"{settings.seed} replay {chosen}")
+    turns = (deployed_turn(rng, tokenizer) for _ in range(settings.bc.replay))
+    return [Sequence(context, reply, [], len(chosen) + number, 0) for number, (context, reply) in enumerate(turns)]
 
 
 def read_demonstrations(settings: Settings) -> list[Trajectory]:

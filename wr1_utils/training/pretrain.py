@@ -66,6 +66,14 @@ def encode(tokenizer: PreTrainedTokenizerFast, sample: pocket_tasks.Sample) -> t
     return ids, trained
 
 
+def deployed_turn(rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
+    """(context ids, reply ids) of one turn in the agent's format, of the kinds and sizes at the end of the base training."""
+    make = lookup if rng.random() < LOOKUP else pocket_tasks.deployment
+    ids, trained = encode(tokenizer, make(rng, rng.randint(3, rng.randint(3, Pretraining.most_lines))))
+    first = trained.index(True)
+    return ids[:first], ids[first:]
+
+
 def _repeated(config: Pretraining, rng: random.Random, vocabulary: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Random tokens repeated with a period of 12 to 60. Returns ids [rows, 256] and trained [rows, 256] (all but the first period)."""
     rows, trained = [], []
