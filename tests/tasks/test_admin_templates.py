@@ -271,7 +271,7 @@ STATES = [task for task in TRAIN + TEST if "program_html" in task.eval["eval_typ
 
 
 def reached(office, task):
-    return all(read(office(check["url"].removeprefix(SITE)), check["locator"]) == check["required_contents"]["exact_match"]
+    return all(read(office(check["url"].removeprefix(SITE)), check["locator"]) == check["required_contents"]["verbatim"]
                for check in task.eval["program_html"])
 
 

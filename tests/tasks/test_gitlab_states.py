@@ -293,6 +293,18 @@ def test_what_was_asked_for_and_nothing_else_scores(arena, browser, name):
         assert score(arena, browser, task, miss) == 0.0, miss
 
 
+TEXTS = [(name, slot) for name in CASES for slot in ("text", "title", "message", "status", "name") if slot in TASKS[name].instantiation_dict]
+
+
+@pytest.mark.parametrize("name, slot", TEXTS)
+def test_a_text_in_another_case_or_with_an_invisible_character_scores_nothing(arena, browser, name, slot):
+    filling = TASKS[name].instantiation_dict
+    text = filling[slot]
+    for near in (text.swapcase(), f"{text[:1]}\u200b{text[1:]}", f"{text}\u2060"):
+        right, _ = CASES[name]({**filling, slot: near})
+        assert score(arena, browser, TASKS[name], right) == 0.0, near
+
+
 def test_merge_requests_are_merged_and_closed_too(arena, browser):
     for do in ("Approve", "Merge", "Close"):
         task = next(task for task in sum(make_tasks(TEMPLATES, 0), []) if task.intent.startswith(f"{do} the merge request")

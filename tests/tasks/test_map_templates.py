@@ -236,7 +236,7 @@ STATES = sorted({task.intent_template_id for task in TRAIN + TEST if task.eval["
 def test_the_state_wanted_is_that_after_the_change_and_not_before(client, task):
     checks = task.eval["program_html"]
     assert [check["url"] for check in checks] == ["__MAP__/favorites", "__MAP__/notes", "__MAP__/changed-records"]
-    texts = [check["required_contents"]["exact_match"] for check in checks]
+    texts = [check["required_contents"]["verbatim"] for check in checks]
     assert kept(client) != texts
     assert change(client, task).status_code == 200
     assert kept(client) == texts

@@ -113,7 +113,7 @@ def test_what_the_map_does_not_say_must_be_read_in_the_article(read):
 
 def test_changes_want_what_the_pages_say(read):
     for task in tasks_of("comment_price", "comment_stars"):
-        post, filling = task.eval["program_html"][0]["required_contents"]["exact_match"], task.instantiation_dict
+        post, filling = task.eval["program_html"][0]["required_contents"]["verbatim"], task.instantiation_dict
         if "product" in filling:
             found = re.search(rf">{filling['product']}</a></td>\s*<td[^>]*>([^<]+)<", read("shopping", "/search", q=filling["product"]))[1]
         else:
@@ -123,7 +123,7 @@ def test_changes_want_what_the_pages_say(read):
             found = found[0]
         assert post.endswith(f"| {found}")
     for task in tasks_of("town_favorite"):
-        assert task.eval["program_html"][0]["required_contents"]["exact_match"].endswith(f"; {city(read, task.instantiation_dict['post'])}")
+        assert task.eval["program_html"][0]["required_contents"]["verbatim"].endswith(f"; {city(read, task.instantiation_dict['post'])}")
     for task in tasks_of("favorite", "town_favorite"):
         for check in task.eval["program_html"]:
             site, path = re.fullmatch("__([A-Z]+)__(/.*)", check["url"]).groups()

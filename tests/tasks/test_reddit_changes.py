@@ -56,7 +56,7 @@ def forms(name, filling):
 def filled(name):
     """The filling of a task, with what the user must find out elsewhere."""
     task = TASKS[name]
-    found = task.eval["program_html"][0]["required_contents"]["exact_match"].split(" | ")[-1] if "comment_" in name else ""
+    found = task.eval["program_html"][0]["required_contents"]["verbatim"].split(" | ")[-1] if "comment_" in name else ""
     return {**task.instantiation_dict, **({"text": found} if name in ("multi_comment_price", "multi_comment_stars") else {})}
 
 
@@ -112,6 +112,11 @@ def vote_elsewhere(name):
     return f"/comment/{comment['id']}/vote", {"vote": "up"}, "reddit"
 
 
+def nearly(text):
+    """Another text, the text in another case, and with an invisible character in it."""
+    return MISS, text.swapcase(), f"{text[:1]}\u200b{text[1:]}"
+
+
 def others(name):
     """Another filling on another record, and near ones: one slot each is another's or another text."""
     filling, template = filled(name), TEMPLATES[name]
@@ -121,7 +126,7 @@ def others(name):
         same = seed_forum().post(filling["post"])["forum_name"]
         drawn = [one for one in drawn if seed_forum().post(one["post"])["forum_name"] != same]
     other = {**filling, **drawn[0]}
-    near = [{**filling, slot: MISS} for slot in ("text", "title", "body", "description", "bio") if slot in filling]
+    near = [{**filling, slot: text} for slot in ("text", "title", "body", "description", "bio") if slot in filling for text in nearly(filling[slot])]
     near += [{**filling, "forum": other["forum"]}] if name == "reddit_new_post" else []
     return other, near
 

@@ -181,6 +181,31 @@ def test_html_match():
     assert html_match({"fuzzy_match": ["red"]}, "a red mug") is None
 
 
+@pytest.mark.parametrize("text", [
+    "paints small boats; 1; $1,234.50", "Paints small\u200b boats; 1; $1,234.50", "\ufeffPaints small boats; 1; $1,234.50",
+    "Paints\u00a0small boats; 1; $1,234.50", "Paints  small boats; 1; $1,234.50", "Paints small boats; 1; $1,234.50 ",
+    "Paints small boats; 1; $1,234.50.", "'Paints small boats; 1; $1,234.50'", "Paints small boats; 1.0; $1,234.50",
+    "Paints small boats; 1; $1234.50", "Paints small boats; １; $1,234.50", "", None,
+])
+def test_verbatim_is_to_the_letter(text):
+    """Case, numbers, blanks and what cannot be seen count, unlike in `exact_match`, which takes most of these as the same."""
+    assert html_match({"verbatim": "Paints small boats; 1; $1,234.50"}, "Paints small boats; 1; $1,234.50") == 1
+    assert html_match({"verbatim": "Paints small boats; 1; $1,234.50"}, text) == 0
+
+
+def test_verbatim_has_no_alternatives_and_goes_with_other_kinds():
+    assert html_match({"verbatim": "red |OR| blue"}, "red") == 0 and html_match({"verbatim": "red |OR| blue"}, "red |OR| blue") == 1
+    assert html_match({"verbatim": ""}, None) == 1
+    assert html_match({"verbatim": "a red mug", "must_include": ["blue"]}, "a red mug") == 0
+    assert html_match({"verbatim": "a red mug", "fuzzy_match": ["red"]}, "a red mug") is None
+    assert html_match({"verbatim": "A red mug", "fuzzy_match": ["red"]}, "a red mug") == 0
+
+
+def test_verbatim_is_no_kind_of_answer():
+    with pytest.raises(ValueError, match="no way to compare called 'verbatim'"):
+        string_match({"verbatim": "red"}, "red")
+
+
 def test_a_judge_is_asked_only_where_nothing_else_decides():
     """What a judge says of each reference counts; where another part has failed, or "N/A" was answered as wanted, it is not asked."""
     asked = []

@@ -74,6 +74,9 @@ def test_what_the_judge_is_asked():
 @pytest.mark.parametrize("required, text, webarena, browsergym", [
     ({"exact_match": "Mug"}, "mug", 1, 1),
     ({"exact_match": "Mug"}, "mug ", 0, 1),
+    ({"verbatim": "Mug"}, "mug", 1, 1),                                # as exact_match
+    ({"verbatim": "Mug"}, "mug ", 0, 1),
+    ({"verbatim": "Mug"}, "cup", 0, 0),
     ({"must_include": ["0"]}, "10", 0, 1),
     ({"must_include": ["a |OR| b"]}, "b", 1, 1),
     ({"must_include": ["a", "c"]}, "a b", 0, 0),

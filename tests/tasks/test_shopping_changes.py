@@ -54,6 +54,11 @@ def cart_quantity(product):
     return next(int(item.rsplit(" x", 1)[1]) for item in SHOP.cart if item.startswith(product))
 
 
+def nearly(text):
+    """The text in another case, with an invisible character in it, and with other blanks."""
+    return text.swapcase(), f"{text[:2]}\u200b{text[2:]}", text.replace(" ", "\u00a0")
+
+
 NEW = len(SHOP.cart) + 1                         # the number of what is put into the cart first
 
 
@@ -131,7 +136,8 @@ def newsletter_zip(f):
 def write_review(f):
     right, other = [review(**f)], next(p["name"] for p in SHOP.products if p["name"] != f["product"])
     return right, {"another product": [review(**{**f, "product": other})], "other stars": [review(**{**f, "stars": 1})],
-                   "another text": [review(**{**f, "text": "Fine."})], "twice": right * 2}
+                   "another text": [review(**{**f, "text": "Fine."})], "twice": right * 2,
+                   **{f"text {text!r}": [review(**{**f, "text": text})] for text in nearly(f["text"])}}
 
 
 CASES = {"cart_add": cart_add, "cart_add_quantity": cart_add_quantity, "cart_add_option": cart_add_option, "cart_add_two": cart_add_two, "wish_add": wish_add,

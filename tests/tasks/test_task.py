@@ -62,6 +62,14 @@ def test_a_missing_field_is_named(tmp_path, field):
             {"eval": {"eval_types": ["program_html"], "program_html": [{"url": "last", "locator": ""}]}},
             "required_contents",
         ),
+        (
+            {"eval": {"eval_types": ["program_html"], "program_html": [{"url": "last", "locator": "", "required_contents": {"same": "a"}}]}},
+            "one or more of verbatim, exact_match, must_include, must_exclude, fuzzy_match",
+        ),
+        (
+            {"eval": {"eval_types": ["program_html"], "program_html": [{"url": "last", "locator": "", "required_contents": {"verbatim": ["a"]}}]}},
+            "'verbatim' should be text",
+        ),
     ],
 )
 def test_a_wrong_field_is_refused_with_what_would_be_right(tmp_path, change, said):

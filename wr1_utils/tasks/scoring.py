@@ -7,6 +7,8 @@ one to an episode. Deviations from the evaluators of WebArena (arXiv 2307.13854)
   ("$1,234.50" is 1234.5, ".5" is 0.5, "+5" is 5), and a number never matches inside a longer one. "1 000" is read both as
   one number and as two.
 - What a page must hold exactly has no other quotes around it and no full stop more: "1.4.8." in a field is not "1.4.8". An answer may have them.
+- `verbatim`, a kind for pages that WebArena has not: the text is the reference to the letter, case, blanks and invisible characters included.
+  The changes of state of the Pocket Arena's own tasks are compared so.
 - A reference without a blank in it must stand as a token ("0" is not in "10"); there it was so for one character only.
 - URLs are compared part by part: host, whole path (not a prefix of it), and each query pair, blank values included.
   Alternatives (`|OR|`) are tried one by one instead of pooling their query values.
@@ -119,10 +121,12 @@ def string_match(reference_answers: dict, answer: str | None, ask: Ask | None = 
 def html_match(required_contents: dict, text: str | None, ask: Ask | None = None) -> float | None:
     """1.0 or 0.0 for text taken from a page (None, nothing found, is empty text); None where only a judge could tell.
 
-    `required_contents` holds `exact_match`, `must_include`, `must_exclude` or `fuzzy_match`; all must hold. `exact_match` forgives no
-    quotes around the text and no full stop after it, as it does in an answer.
+    `required_contents` holds `verbatim`, `exact_match`, `must_include`, `must_exclude` or `fuzzy_match`; all must hold. `verbatim` forgives
+    nothing; `exact_match` forgives no quotes around the text and no full stop after it, as it does in an answer.
     """
     required, text = dict(required_contents), text or ""
+    if required.pop("verbatim", text) != text:
+        return 0.0
     if "exact_match" in required and not all(_same_text(reference, text) for reference in _as_list(required.pop("exact_match"))):
         return 0.0
     return _contents(required, text, ask)

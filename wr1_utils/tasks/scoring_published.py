@@ -9,7 +9,8 @@ WebArena-Lite. Both are written anew from what those evaluators do, faults inclu
 - `|OR|` parts alternatives in `webarena`; in `browsergym` only those of URLs and pages, in answers it is a part of the reference.
 - `webarena` wants the whole URL, where `url_note` does not say "GOLD in PRED": then the reference is a part of it. `browsergym` knows the second
   alone, on host with path, and wants one value of each query name that any of the alternatives has.
-- Of several kinds in `required_contents` only the first known one counts.
+- Of several kinds in `required_contents` only the first known one counts. `verbatim`, which only the Pocket Arena's own tasks have, counts as
+  `exact_match`, as these tasks would be scored there.
 - A check without a locator looks at the page's HTML source.
 
 Deviations from both: no answer is wrong (the authors' code takes it as "N/A"); tokens are those of NLTK's word tokenizer but for sentences,
@@ -42,6 +43,13 @@ def _kinds(references: dict, known: tuple[str, ...], variant: str) -> None:
     unknown = [kind for kind in references if kind not in known]
     if unknown:
         raise ValueError(f"The variant {variant} has no way to compare called {unknown[0]!r}; it has {', '.join(known)}.")
+
+
+def _page_kinds(required: dict, known: tuple[str, ...], variant: str) -> dict:
+    """`required_contents` with an `exact_match` for what the Pocket Arena calls `verbatim`."""
+    required = {"exact_match" if kind == "verbatim" else kind: value for kind, value in required.items()}
+    _kinds(required, known, variant)
+    return required
 
 
 def _combined(parts: list[float | None]) -> float | None:
@@ -88,7 +96,7 @@ def webarena_string_match(reference_answers: dict, answer: str | None, ask: Ask 
 
 def webarena_html_match(required_contents: dict, text: str, ask: Ask | None = None) -> float | None:
     """The same for text from a page: only the first kind of reference counts."""
-    _kinds(required_contents, ("exact_match", "must_include", "must_exclude", "fuzzy_match"), "webarena")
+    required_contents = _page_kinds(required_contents, ("exact_match", "must_include", "must_exclude", "fuzzy_match"), "webarena")
     for kind in ("exact_match", "must_include", "must_exclude", "fuzzy_match"):
         value = required_contents.get(kind)
         if value is None:
@@ -144,7 +152,7 @@ def browsergym_string_match(reference_answers: dict, answer: str | None, ask: As
 
 def browsergym_html_match(required_contents: dict, text: str, ask: Ask | None = None) -> float | None:
     """The same for text from a page: only the first kind of reference counts."""
-    _kinds(required_contents, ("exact_match", "must_include", "fuzzy_match"), "browsergym")
+    required_contents = _page_kinds(required_contents, ("exact_match", "must_include", "fuzzy_match"), "browsergym")
     if "exact_match" in required_contents:
         return float(_clean(str(required_contents["exact_match"]).strip()) == _clean(text.strip()))
     if "must_include" in required_contents:

@@ -1,7 +1,8 @@
 """The task record, in WebArena's JSON format, validated when it is read.
 
 A task file is a JSON array of records. The fields are WebArena's; one is added: `split`. Fields of WebArena that
-nothing here needs (`storage_state`, ...) are allowed and dropped.
+nothing here needs (`storage_state`, ...) are allowed and dropped. One kind of `required_contents` is added: `verbatim`, the text
+of the page to the letter; see scoring.py.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from wr1_utils.errors import WR1Error
 SPLITS = ("train", "seen_template", "unseen_template")
 EVAL_TYPES = ("string_match", "url_match", "program_html", "page_reward")  # the last: MiniWoB++
 ANSWER_KINDS = ("exact_match", "must_include", "fuzzy_match")
+PAGE_KINDS = ("verbatim", "exact_match", "must_include", "must_exclude", "fuzzy_match")
 
 _REQUIRED = {
     "task_id": (str, int),
@@ -178,12 +180,13 @@ def _check_program_html(check: dict, where: str) -> None:
     if not isinstance(check.get("locator"), str | None):
         raise TaskError(f"{where} has a locator that is not text; it should be \"\", JavaScript or \"func:...\".")
     contents = check.get("required_contents")
-    kinds = ("exact_match", "must_include", "must_exclude", "fuzzy_match")
-    if not isinstance(contents, dict) or not contents or any(kind not in kinds for kind in contents):
+    if not isinstance(contents, dict) or not contents or any(kind not in PAGE_KINDS for kind in contents):
         raise TaskError(
             f"{where} has required_contents {contents!r}; it should be an object with one or more of "
-            f"{', '.join(kinds)}."
+            f"{', '.join(PAGE_KINDS)}."
         )
+    if not isinstance(contents.get("verbatim", ""), str):
+        raise TaskError(f"{where} has required_contents {contents!r}; 'verbatim' should be text.")
 
 
 def _type_name(value: object) -> str:

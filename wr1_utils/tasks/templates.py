@@ -42,9 +42,9 @@ def url(site: str, path: str) -> dict:
 
 
 def state(site: str, *checks: tuple[str, str, str]) -> dict:
-    """After the end, on each (path, JavaScript expression, wanted text): the expression on the page at `path` gives that text."""
+    """After the end, on each (path, JavaScript expression, wanted text): the expression on the page at `path` gives just that text, to the letter."""
     return record("program_html", program_html=[
-        {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"exact_match": wanted}} for path, locator, wanted in checks])
+        {"url": f"__{site.upper()}__{path}", "locator": locator, "required_contents": {"verbatim": wanted}} for path, locator, wanted in checks])
 
 
 def only_changed(**tables: tuple) -> tuple[str, str, str]:
