@@ -113,9 +113,22 @@ def remove_item(f):
                    "put back": [*right, wish(f["product"]) if f["place"] == "wish list" else add(PLAIN)]}
 
 
+def office(name, **changes):
+    """The form of a product in the back office; what stands there now but for the stock and these changes."""
+    product = SHOP.product(name)
+    values = {"name": name, "price": f"{product['cents'] / 100:.2f}", "stock": product["stock"], "status": "Enabled", **changes}
+    return f"/products/{product['slug']}", values, "shopping_admin"
+
+
 def place_order(f):
     buy, other = add(f["product"]), next(name for name in SHIPPING if name != f["shipping"])
-    return [buy, checkout(f["shipping"])], {
+    right, held, number = [buy, checkout(f["shipping"])], next(iter(NUMBERS)), max(order["id"] for order in SHOP.orders) + 1
+    left = SHOP.product(f["product"])["stock"] - 1
+    return right, {
+        "its stock as it was": [*right, office(f["product"])], "its stock set": [*right, office(f["product"], stock=9)],
+        "the stock of what was in the cart": [*right, office(held)], "the stock of another": [*right, office(PLAIN, stock=9)],
+        "cheaper for a while": [office(f["product"], price="0.01"), *right, office(f["product"], stock=left)],
+        "with another status": [*right, (f"/orders/{number}/status", {"status": "Packed"}, "shopping_admin")],
         "not ordered": [buy], "another": [add(PLAIN), checkout(f["shipping"])], "other shipping": [buy, checkout(other)],
         "without it": [checkout(f["shipping"])], "to another place": [buy, ("/checkout", {**checkout(f["shipping"])[1], "city": "Nowhere"})],
         "and one more": [buy, checkout(f["shipping"]), add(PLAIN), checkout(f["shipping"])], "two of it": [buy, buy, checkout(f["shipping"])]}

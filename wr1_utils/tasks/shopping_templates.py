@@ -3,12 +3,13 @@
 import functools
 import random
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from wr1_utils.sites import shopping_seed
 from wr1_utils.sites.shopping import SORTS
-from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, UNUSED_LOOKS, money, slug_of
+from wr1_utils.sites.shopping_seed import CATEGORIES, CUSTOMER, MATERIALS, PRAISE, SHIPPING, TODAY, UNUSED_LOOKS, money, slug_of
 from wr1_utils.sites.world import open_database
 from wr1_utils.tasks.task import Task
 from wr1_utils.tasks.templates import Template, answer, only_changed, state, url
@@ -17,11 +18,9 @@ from wr1_utils.tasks.templates import Template, answer, only_changed, state, url
 CART = '[...document.querySelectorAll("input[data-item]")].map(e => e.dataset.item + " x" + e.value).join("; ")'
 WISHES = '[...document.querySelectorAll("tr[data-item]")].map(e => e.dataset.item).join("; ")'
 ACCOUNT = '[...document.querySelectorAll("form.card input")].map(e => e.type == "checkbox" ? e.checked : e.value).join("; ")'
-ORDER_ITEMS = '[...document.querySelectorAll("tr.item")].map(e => e.dataset.item).join("; ")'
+ORDER = '[...document.querySelectorAll("h1, td")].map(e => e.innerText).join("; ")'
+FACTS = '[...document.querySelectorAll("table.facts td")].map(e => e.innerText).join("; ")'
 REVIEWS = '[...document.querySelectorAll("tr.review")].map(e => [...e.cells].map(c => c.innerText).join(" | ")).join("; ")'
-HEADING = 'document.querySelector("h1").outerText'
-SHIPPING_CELL = 'document.querySelector("#shipping").outerText'
-ADDRESS_CELL = 'document.querySelector("#address").outerText'
 EMAIL = 'document.querySelector("#email").outerText'
 
 
@@ -79,8 +78,7 @@ def _url(path: str) -> dict:
 
 
 def _state(path: str, **wanted_by_locator: str) -> dict:
-    locators = {"cart": CART, "wishes": WISHES, "account": ACCOUNT, "items": ORDER_ITEMS, "reviews": REVIEWS, "heading": HEADING,
-                "shipping": SHIPPING_CELL, "address": ADDRESS_CELL, "email": EMAIL}
+    locators = {"cart": CART, "wishes": WISHES, "account": ACCOUNT, "reviews": REVIEWS, "email": EMAIL}
     return state("shopping", *((path, locators[name], wanted) for name, wanted in wanted_by_locator.items()))
 
 
@@ -216,10 +214,23 @@ def _reviewed(shop: Shop, filling: dict) -> dict:
 
 
 def _ordered(shop: Shop, filling: dict) -> dict:
-    number = max(order["id"] for order in shop.orders) + 1
-    customer = shop.customers[CUSTOMER - 1]
-    return _state("/orders/latest", heading=f"Order {number}", items="; ".join([*shop.cart, f"{filling['product']} x1"]),
-                  shipping=filling["shipping"], address="{name}, {street}, {city} {zip}".format(**customer))
+    """The whole order, and of each product in it what is in stock then: what was in the cart is ordered too."""
+    number, shipping = max(order["id"] for order in shop.orders) + 1, filling["shipping"]
+    items = [(label, *_item(label)) for label in (*shop.cart, f"{filling['product']} x1")]
+    bought = Counter()
+    for _, name, quantity in items:
+        bought[name] += quantity
+    total = SHIPPING[shipping] + sum(shop.product(name)["cents"] * quantity for name, quantity in bought.items())
+    facts = [TODAY, "Received", shipping, "{name}, {street}, {city} {zip}".format(**shop.customers[CUSTOMER - 1]), money(total)]
+    cells = [(label.rsplit(" x", 1)[0], str(quantity), money(shop.product(name)["cents"])) for label, name, quantity in items]
+    return state("shopping", ("/orders/latest", ORDER, "; ".join([f"Order {number}", *facts, *sum(cells, ())])),
+                 *(_product_facts(shop.product(name), quantity) for name, quantity in bought.items()))
+
+
+def _product_facts(product: dict, sold: int) -> tuple[str, str, str]:
+    """A check for `state`: the product's page once so many were sold."""
+    facts = money(product["cents"]), product["rating"], product["stock"] - sold, len(product["reviews"])
+    return f"/product/{product['slug']}", FACTS, "; ".join(map(str, facts))
 
 
 def _shop(name: str, phrasings: tuple[str, ...], fillings: Callable[[Shop, random.Random], list[dict]], evaluation: Callable[[Shop, dict], dict],
