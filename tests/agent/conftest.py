@@ -4,15 +4,20 @@
 """
 
 import asyncio
+import contextlib
 import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import pytest
+from starlette.applications import Starlette
 
 from wr1_utils.agent import pocket_experts
 from wr1_utils.agent.experts import ExpertError, click, exit_with, need
 from wr1_utils.settings import load_settings
-from wr1_utils.sites.server import seeds
+from wr1_utils.sites.server import SITES, seeds
 from wr1_utils.sites.world import World, Worlds
 from wr1_utils.tasks.pocket import PocketArena
 from wr1_utils.web.actions import parse_reply
@@ -31,6 +36,8 @@ class Played:
     actions: list = field(default_factory=list)   # of each turn the action, None for one without
     page: int = 0                    # the longest, in characters
     reply: int = 0
+    sent: Counter = field(default_factory=Counter)     # what its browser asked the sites to change: "shopping.localhost:8080/cart" → how often
+    taken: Counter = field(default_factory=Counter)    # what its world was asked to change until all episodes were over
 
 
 class OneWorld(Worlds):
@@ -43,32 +50,73 @@ class OneWorld(Worlds):
         pass
 
 
-async def _episode(browser, place, settings, task, parts, between) -> Played:
-    episode, memory, parts, played = Episode(browser, place, task, 0, settings), {}, list(parts), Played()
+def _watched(make_site: Callable[[], Starlette], taken: dict[str, Counter]) -> Callable[[], Starlette]:
+    """The site, which notes of each world, by its key, what it is asked to change: every request but GET."""
+    class Note:
+        def __init__(self, app):
+            self.app = app
+
+        async def __call__(self, scope, receive, send):
+            if scope["type"] == "http" and scope["method"] != "GET":
+                taken[scope["state"]["world"].key][(dict(scope["headers"])[b"host"] + scope["raw_path"]).decode()] += 1
+            await self.app(scope, receive, send)
+
+    def make() -> Starlette:
+        site = make_site()
+        site.add_middleware(Note)
+        return site
+
+    return make
+
+
+@contextlib.contextmanager
+def _noting(context, sent: Counter):
+    """Notes what the pages of a browser context ask the sites to change, until the end: the browser may keep the context for another episode."""
+    def note(request) -> None:
+        if request.method != "GET":
+            address = urlsplit(request.url)
+            sent[address.netloc + address.path] += 1
+
+    context.on("request", note)
+    try:
+        yield
+    finally:
+        context.remove_listener("request", note)
+
+
+async def _episode(browser, place, settings, task, parts, between, taken) -> Played:
+    episode, played = Episode(browser, place, task, 0, settings), Played()
     try:
         observation = await episode.reset()
-        for _ in range(settings.episode.turn_limit * max(1, len(parts))):
-            reply = pocket_experts.reply(parts[0], parts[0].intent, observation, memory) if parts else exit_with("done", "done")
-            while len(parts) > 1 and parse_reply(reply).call == "exit":
-                parts.pop(0)
-                memory = {}
-                reply = click(need(observation, "link", between)) if between else pocket_experts.reply(parts[0], parts[0].intent, observation, memory)
-            played.actions.append(parse_reply(reply).action)
-            played.page, played.reply = max(played.page, len(observation.text)), max(played.reply, len(reply))
-            result = await episode.step(reply)
-            if result.error:
-                played.fault = result.error
-                return played
-            if result.done:
-                played.score = await episode.score()
-                return played
-            observation = result.observation
-        played.fault = "turn limit"
+        played.taken = taken[episode._visit.key]
+        with _noting(episode._context, played.sent):
+            await _turns(episode, observation, list(parts), between, played)
     except ExpertError as error:
         played.fault = str(error)
     finally:
         await episode.close()
     return played
+
+
+async def _turns(episode, observation, parts, between, played) -> None:
+    memory = {}
+    for _ in range(episode.limits.turn_limit * max(1, len(parts))):
+        reply = pocket_experts.reply(parts[0], parts[0].intent, observation, memory) if parts else exit_with("done", "done")
+        while len(parts) > 1 and parse_reply(reply).call == "exit":
+            parts.pop(0)
+            memory = {}
+            reply = click(need(observation, "link", between)) if between else pocket_experts.reply(parts[0], parts[0].intent, observation, memory)
+        played.actions.append(parse_reply(reply).action)
+        played.page, played.reply = max(played.page, len(observation.text)), max(played.reply, len(reply))
+        result = await episode.step(reply)
+        if result.error:
+            played.fault = result.error
+            return
+        if result.done:
+            played.score = await episode.score()
+            return
+        observation = result.observation
+    played.fault = "turn limit"
 
 
 @pytest.fixture(scope="session")
@@ -95,14 +143,17 @@ def play():
         settings = load_settings("laptop")
 
         async def everyone():
-            place, browser, some = PocketArena(), Browser(settings.browser), asyncio.Semaphore(at_once)
+            place, browser, some, taken = PocketArena(), Browser(settings.browser), asyncio.Semaphore(at_once), defaultdict(Counter)
             if one_world:
                 place._server.worlds = OneWorld(seeds())
-            place.start()
+            with pytest.MonkeyPatch.context() as patch:
+                for site, make_site in SITES.items():
+                    patch.setitem(SITES, site, _watched(make_site, taken))
+                place.start()
 
             async def in_turn(task, parts):
                 async with some:
-                    return await _episode(browser, place, settings, task, parts, between)
+                    return await _episode(browser, place, settings, task, parts, between, taken)
 
             try:
                 return await asyncio.gather(*(in_turn(task, parts) for task, parts in pairs))
