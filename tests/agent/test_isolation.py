@@ -18,11 +18,11 @@ QUICK = ("cart_add", "reddit_comment")
 EACH = [pytest.param(template, marks=[] if template in QUICK else pytest.mark.slow) for template in TASKS]
 
 
-def problems(play, template, one_world=False):
-    """What was wrong with each of sixteen episodes at once that did not succeed, or whose world was asked for other changes than the episode's own."""
+def problems(play, template, episodes, one_world=False):
+    """What was wrong with each of the episodes at once that did not succeed, or whose world was asked for other changes than the episode's own."""
     task = TASKS[template]
     return [one.fault or f"score {one.score}; sent {dict(one.sent)}, its world took {dict(one.taken)}"
-            for one in play([(task, [task])] * EPISODES, at_once=EPISODES, one_world=one_world)
+            for one in play([(task, [task])] * episodes, at_once=episodes, one_world=one_world)
             if one.score != 1.0 or not one.sent or one.sent != one.taken]
 
 
@@ -32,10 +32,10 @@ def test_each_kind_of_change_is_among_the_tasks():
 
 @pytest.mark.parametrize("template", EACH)
 def test_sixteen_episodes_of_one_task_all_succeed(play, template):
-    assert problems(play, template) == []
+    assert problems(play, template, EPISODES) == []
 
 
 @pytest.mark.parametrize("template", EACH)
 def test_without_worlds_they_disturb_one_another(play, template):
-    """The same with worlds switched off."""
-    assert problems(play, template, one_world=True) != []
+    """The same with worlds switched off; three are enough to do so, and sixteen do it all the more."""
+    assert problems(play, template, EPISODES if template in QUICK else 3, one_world=True) != []
