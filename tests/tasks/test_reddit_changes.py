@@ -113,8 +113,8 @@ def vote_elsewhere(name):
 
 
 def nearly(text):
-    """Another text, the text in another case, and with an invisible character in it."""
-    return MISS, text.swapcase(), f"{text[:1]}\u200b{text[1:]}"
+    """Another text, the text with an invisible character in it, and in another case, where it has letters."""
+    return {MISS, f"{text[:1]}\u200b{text[1:]}", text.swapcase()} - {text}
 
 
 def others(name):

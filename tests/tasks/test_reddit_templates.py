@@ -107,7 +107,7 @@ def test_answers_about_posts_stand_on_their_pages(read):
     for task in tasks_of("comment_points"):
         user, page = task.instantiation_dict["user"], read(address(read, task.instantiation_dict["post"]))
         page = re.sub(r'<tbody id="replies.*?</tbody>', "", page, flags=re.S)
-        assert re.findall(rf'href="/user/{user}">{user}</a>\s*<span>(-?\d+) points?,', page)[-1] == wanted(task)
+        assert re.findall(rf'href="/user/{user}">{user}</a>\s*<span\s*>(-?\d+) points?,', page)[-1] == wanted(task)
     for task in tasks_of("author_city"):
         assert city(read, author(read, task.instantiation_dict["post"])) == wanted(task)
 
