@@ -19,13 +19,9 @@ from __future__ import annotations
 import functools
 import html
 import itertools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-SCRIPT = "request => {\n" + "".join(  # one function for the page: request -> JSON text
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("places.js", "names.js", "observation.js", "actions.js")) + "}"
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select
@@ -264,20 +260,6 @@ def _element(entry: dict) -> Element:
 
 def _collapse(text: str) -> str:
     return " ".join(text.split())
-
-
-def load_json(answer: str) -> dict:
-    """What a page's script answered; halves of characters, which pages may hold but no file and no tokenizer takes, become U+FFFD."""
-    raw = json.loads(answer)
-    return _mended(raw) if "\\ud" in answer else raw
-
-
-def _mended(value):
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    return {key: _mended(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _short(text: str, limit: int = LABEL_LENGTH) -> str:
