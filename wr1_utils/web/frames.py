@@ -79,8 +79,8 @@ def merge_realms(realms: list[Realm], anchored: Frame | None = None) -> tuple[di
         first_row = rows
         for index, entry in enumerate(realms[number].raw["elements"]):
             left, top, width, height = entry["box"]
-            moved = {**entry, "box": [left + x, top + y, width, height], "in_view": entry["in_view"] and in_view}
-            if entry["row"] is not None:
+            moved = {**entry, "box": [left + x, top + y, width, height], "in_view": entry.get("in_view", False) and in_view}
+            if entry.get("row") is not None:
                 moved["row"] = first_row + entry["row"]
                 rows = max(rows, moved["row"] + 1)
             inner = numbers.get((number, index))

@@ -158,7 +158,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     entries = raw["elements"]
     found = functools.cache(lambda i: _element(entries[i]))  # of a long page only those that may be shown
     groups = [list(group) for _, group in itertools.groupby(
-        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i]["row"] is not None else i)]
+        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i].get("row") is not None else i)]
     limit = TEXT_LENGTH
     while True:
         head = _head_lines(raw["title"], tabs, tab, notices, style, limit)
@@ -176,7 +176,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
 
     def cost(group: int) -> float:
         if group not in costs:
-            wanted = sorted(groups[group], key=lambda i: (not entries[i].get("filled"), not entries[i]["interactive"]))
+            wanted = sorted(groups[group], key=lambda i: (not entries[i].get("filled"), not entries[i].get("interactive")))
             while True:
                 ids = " [99]" * (len(groups[group]) if group in left_out else 1)
                 costs[group] = count(line_of(group, [found(i) for i in groups[group]]) + ids + "\n")
@@ -215,7 +215,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     for group in shown:
         members = []
         for i in groups[group]:
-            if entries[i]["interactive"]:
+            if entries[i].get("interactive"):
                 nodes.append(i)
                 members.append(replace(found(i), id=next(numbers)))
             else:
@@ -254,8 +254,8 @@ def _fill(groups, cost, budget: float) -> int:
 
 def _element(entry: dict) -> Element:
     return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
-                   options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry["row"], box=tuple(entry["box"]),
-                   covered=entry.get("covered", False), in_view=entry["in_view"])
+                   options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry.get("row"), box=tuple(entry["box"]),
+                   covered=entry.get("covered", False), in_view=entry.get("in_view", False))
 
 
 def _collapse(text: str) -> str:
