@@ -40,7 +40,7 @@ function seenText(node, display, style) {  // visibleText(node, true) of an elem
   if (SPEECHLESS.has(node.tagName)) return " ";
   if (style.fontSize === "0px" && !node.firstElementChild) return "";
   const only = node.firstChild;
-  if (!only || only.nextSibling || only.nodeType !== 3 || node.tagName === "DETAILS" || shadowOf(node) || !isShown(node)) return textIn(node, display, true);
+  if (!only || only.nextSibling || only.nodeType !== 3 || node.tagName === "DETAILS" || shadowOf(node) || !node.checkVisibility()) return textIn(node, display, true);
   return display.startsWith("inline") ? only.data : ` ${only.data} `;
 }
 
@@ -74,7 +74,7 @@ const altsIn = node => [...node.querySelectorAll("img[alt]")].map(image => colla
 const drawnName = node => node.querySelector("svg title")?.textContent || node.querySelector("svg[aria-label]")?.getAttribute("aria-label");
 
 function labelsOf(node) {  // the outermost ones; of fields with one id, each has its own
-  const labels = [...(node.labels || [])];
+  const labels = node.labels?.length ? [...node.labels] : [];
   if (labels.length === 1 || (!labels.length && !node.id)) return labels;
   const root = node.getRootNode(), twins = node.id ? [...root.querySelectorAll(`#${CSS.escape(node.id)}`)] : [];
   if (twins.length > 1) {
@@ -155,10 +155,10 @@ function isDisabled(node) {
 }
 
 const STATED = ":checked,:indeterminate,:disabled,summary,[aria-checked],[aria-selected],[aria-current],[aria-expanded],[aria-pressed]," +
-  "[aria-readonly],[aria-disabled],[inert],[inert] *";  // whatever has a state, but for what a script has said of an element of its own
+  "[aria-readonly],[aria-disabled]";  // whatever has a state, but for what a script has said of an element of its own
 
 function stateOf(node, role) {
-  if (!node.checked && !node.indeterminate && !node.readOnly && !node.matches(STATED)) return [];
+  if (!node.checked && !node.indeterminate && !node.readOnly && !state.inert && !node.matches(STATED)) return [];
   const words = [], aria = name => node.getAttribute(`aria-${name}`) === "true";
   if (role === "checkbox" || role === "radio" ? node.checked || aria("checked") : aria("checked")) words.push("checked");
   if (node.indeterminate || node.getAttribute("aria-checked") === "mixed") words.push("mixed");

@@ -11,7 +11,7 @@ function observe(request) {
   const previous = window.__wr1;
   state.generation = request.generation;
   window.__wr1 = state;
-  const hidden = request.hidden.join(","), rows = [];
+  const hidden = request.hidden.join(","), unwanted = new Set(), rows = [];
   let run = null, scrolled = window.scrollY > 0;
 
   function add(node, role, label, context, more) {
@@ -26,11 +26,9 @@ function observe(request) {
     if (more?.value) element.value = more.value.slice(0, MAX_TEXT); else if (more?.value === "") element.value = "";
     if (more?.state?.length) element.state = more.state;
     if (more?.options?.length) element.options = more.options;
-    if (interactive && inView && clickPoint(place, false).blocked) element.covered = true;
     if (context.fixed) element.fixed = true;
     if (NAMED.has(role) && isFilled(node, role)) element.filled = true;
     if (more?.origin) element.origin = more.origin;
-    if (role === "link" && node.href) element.target = node.href;
     if (context.row !== null) {
       element.row = context.row;
       rows[context.row] = (rows[context.row] || 0) + 1;
@@ -82,7 +80,7 @@ function observe(request) {
       return;
     }
     const tag = node.tagName;
-    if (node.nodeType !== 1 || (SKIP.has(tag) && !HOLDERS.has(tag)) || (hidden && node.matches(hidden))) return;
+    if (node.nodeType !== 1 || (SKIP.has(tag) && !HOLDERS.has(tag)) || unwanted.has(node)) return;
     const style = context.view.getComputedStyle(node), display = style.display, inline = display === "inline";
     if (display === "none" || (!inline && style.contentVisibility === "hidden")) return;
     const own = style.opacity, opacity = own === "1" ? context.opacity : context.opacity * own;
@@ -163,7 +161,8 @@ function observe(request) {
     if (block) flush();
     else if (display !== "inline" && run) run.text += " ";
     if (tag === "BR" && run) run.text += " ";
-    const folded = tag === "DETAILS" && !node.open;
+    const shadow = shadowOf(node), folded = tag === "DETAILS" && !node.open;
+    if (shadow) survey(shadow);
     forChildren(node, child => { if (!folded || child.tagName === "SUMMARY") walk(child, context); });
     if (block) flush();
   }
@@ -185,6 +184,7 @@ function observe(request) {
     const [x, y] = frameOrigin(inside.defaultView), dx = x - context.x, dy = y - context.y;
     const clip = [context.bounds.clip[0] - dx, context.bounds.clip[1] - dy, context.bounds.clip[2] - dx, context.bounds.clip[3] - dy];
     scrolled = scrolled || inside.defaultView.scrollY > 0;
+    survey(inside);
     walk(root, {...context, x, y, ...boundsOf(inside.defaultView, clip), style: null, owner: null});
     flush();
   }
@@ -195,10 +195,27 @@ function observe(request) {
       screen: {node: null, clip: seen, hard: screen, start: [0, 0], outer: null}};
   }
 
+  function tellTargets() {  // of links that may be the same as another; one of that label may stand in another frame's observation
+    const links = state.elements.filter(element => element.role === "link"), whole = window === window.parent && !state.elements.some(element => element.role === "frame");
+    const labels = new Map();
+    for (const {label} of links) labels.set(label, (labels.get(label) || 0) + 1);
+    state.elements.forEach((element, i) => {
+      const target = element.role === "link" && !(whole && labels.get(element.label) === 1) && state.nodes[i].node.href;
+      if (typeof target === "string" && target) element.target = target;  // of a drawing's link it is an object
+    });
+  }
+
+  function survey(root) {  // what can be asked once for a whole document or shadow root
+    if (hidden) for (const node of root.querySelectorAll(hidden)) unwanted.add(node);
+    state.inert = state.inert || root.querySelector("[inert]") !== null;
+  }
+
+  survey(document);
   if (document.body) walk(document.body, {x: 0, y: 0, ...boundsOf(window, null), fixed: false, row: null, owner: null, heading: false, silent: false,
     style: null, opacity: 1, told: null});
   flush();
   for (const element of state.elements) if (rows[element.row] < 2) element.row = undefined;
+  tellTargets();
   state.anchor = previous?.anchor || null;
   let anchor = state.anchor ? state.nodes.findIndex(entry => entry.node === state.anchor) : -1;
   if (anchor < 0 && scrolled) anchor = state.elements.findIndex(element => element.in_view && !element.fixed);
@@ -236,4 +253,4 @@ function activity(top, stay, force) {  // what the page is still doing, over all
 // Has only a part of the document come? One that a script writes anew is "loading", too, and may be for ever.
 const half = view => view.location.protocol.startsWith("http") && !view.performance.getEntriesByType("navigation")[0]?.domContentLoadedEventStart;
 
-const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null};
+const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null, inert: false};

@@ -44,7 +44,6 @@ class Element:
     options: tuple[str, ...] = ()  # of a select
     row: int | None = None  # index of its table row, shared by the row's elements
     box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # x, y, width, height in CSS pixels of the viewport
-    covered: bool = False  # something else would get a click at its place
     in_view: bool = True
 
 
@@ -255,7 +254,7 @@ def _fill(groups, cost, budget: float) -> int:
 def _element(entry: dict) -> Element:
     return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
                    options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry.get("row"), box=tuple(entry["box"]),
-                   covered=entry.get("covered", False), in_view=entry.get("in_view", False))
+                   in_view=entry.get("in_view", False))
 
 
 def _collapse(text: str) -> str:

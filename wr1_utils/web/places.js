@@ -65,7 +65,8 @@ const HOSTS = new Set(["ARTICLE", "ASIDE", "BLOCKQUOTE", "BODY", "DIV", "FOOTER"
   "SPAN"]);  // of shadow roots, besides elements with names of their own
 
 function shadowOf(node) {
-  if (!HOSTS.has(node.tagName) && !node.tagName.includes("-")) return null;
+  const tag = node.tagName;
+  if (!HOSTS.has(tag) && !tag.includes("-")) return null;
   return node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node)?.shadowRoot || null;
 }
 
@@ -101,7 +102,7 @@ function blocker(target, x, y) {  // what gets a click at x, y of the target's o
     y + rect.top + frame.clientTop + parseFloat(style.paddingTop));
 }
 
-function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {blocked: element or undefined}
+function clickPoint(target) {  // {x, y} of the page's viewport, or {blocked: element or undefined}
   let blocked;
   for (const rect of target.tagName === "AREA" ? [areaRect(target)] : [...target.getClientRects()].slice(0, 4)) {
     if (rect.width <= 0 || rect.height <= 0) continue;
@@ -109,7 +110,7 @@ function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {b
     const left = Math.max(rect.left, 0), right = Math.min(rect.right, view.innerWidth);
     const top = Math.max(rect.top, 0), bottom = Math.min(rect.bottom, view.innerHeight);
     if (right <= left || bottom <= top) continue;
-    for (const [u, v] of thorough ? [[.5, .5], [.2, .5], [.8, .5], [.5, .2], [.5, .8]] : [[.5, .5]]) {
+    for (const [u, v] of [[.5, .5], [.2, .5], [.8, .5], [.5, .2], [.5, .8]]) {
       const x = left + (right - left) * u, y = top + (bottom - top) * v;
       const hit = blocker(target, x, y);
       if (hit === null) {
