@@ -27,7 +27,7 @@ def page(title, *parts, tabs=(), notices=(), page_tokens=700):
         for role, label, *rest in part if isinstance(part, list) else [part]:
             value, options, state = [*rest, *[None, (), ()][len(rest):]]
             raw.append({"role": "text" if role == "flash" else role, "label": label, "value": value, "options": options, "state": state,
-                        "row": row if isinstance(part, list) else None, "box": (0, 0, 9, 9), "covered": False, "in_view": True,
+                        "row": row if isinstance(part, list) else None, "box": (0, 0, 9, 9), "in_view": True,
                         "interactive": role in INTERACTIVE})  # fmt: skip
     return make_view({"url": "http://shop/", "title": f"Shop: {title}", "anchor": 0, "elements": raw}, style="compact", page_tokens=page_tokens,
                      tabs=tabs, notices=notices).observation  # fmt: skip

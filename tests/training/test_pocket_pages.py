@@ -16,7 +16,7 @@ def test_lines_are_those_of_real_pages():
     assert page.text().splitlines() == [
         "page Pocket Shop: Mugs", "link Home [0]", 'textbox Search = "mug" [1]', "text $12.50", "checkbox Gift wrap checked [2]",
         'select Size = "M" (S | M) [3]', "row link Red Mug [4] | $12.50 | button Remove [5]", "row Price | $3", "scroll down for more"]
-    element = Element(id=5, role="button", label="Remove", value=None, state=(), options=(), row=0, box=(0.0, 0.0, 0.0, 0.0), covered=False, in_view=True)
+    element = Element(id=5, role="button", label="Remove", value=None, state=(), options=(), row=0, box=(0.0, 0.0, 0.0, 0.0), in_view=True)
     assert page.lines[5].items[2].line() == element_line(element)
     assert page.lines[5].text() == row_line([item.element() for item in page.lines[5].items])
 

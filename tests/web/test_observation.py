@@ -8,7 +8,7 @@ from wr1_utils.web.observation import Element, element_line, make_view, row_line
 def entry(role="text", label="", interactive=None, row=None, **more):
     interactive = role not in ("text", "heading", "image") if interactive is None else interactive
     return {"role": role, "label": label, "value": None, "state": [], "options": [], "row": row, "interactive": interactive,
-            "box": [0, 0, 10, 10], "in_view": True, "covered": False, "fixed": False, **more}
+            "box": [0, 0, 10, 10], "in_view": True, "fixed": False, **more}
 
 
 def view(elements, tokens=1000, style="compact", anchor=0, **more):

@@ -30,7 +30,7 @@ class Item:
 
     def element(self) -> Element:
         return Element(id=self.id, role=self.role, label=self.label, value=self.value, state=tuple(self.state), options=self.options,
-                       row=None, box=(0.0, 0.0, 0.0, 0.0), covered=False, in_view=True)
+                       row=None, box=(0.0, 0.0, 0.0, 0.0), in_view=True)
 
     def line(self) -> str:
         return element_line(self.element())

@@ -16,10 +16,10 @@ function kept(request) {  // the node behind an id of the latest observation
 function locate(request) {  // the point to click, after scrolling it into view where needed; around: the element's box, seen from there
   const found = kept(request);
   if (found.error) return found;
-  let point = clickPoint(found.place, true);
+  let point = clickPoint(found.place);
   if (!("x" in point)) {
     bringIntoView(found.place);
-    point = clickPoint(found.place, true);
+    point = clickPoint(found.place);
   }
   if (!("x" in point)) {
     const over = point.blocked;

@@ -19,8 +19,8 @@ from playwright.async_api import BrowserContext, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from wr1_utils.errors import WR1Error
+from wr1_utils.web.script import PREPARE
 
-ACTIVITY = Path(__file__).with_name("activity.js").read_text(encoding="utf-8")
 START_S = 60.0  # limit of starting the browser
 OPEN_S = 30.0  # limit of opening a context
 CLOSE_S = 4.0  # limit of each step of closing one; a browser that needs longer is replaced
@@ -146,7 +146,7 @@ class Browser:
                     viewport={"width": viewport[0], "height": viewport[1]}, extra_http_headers=headers or None, accept_downloads=False,
                     service_workers="block", locale="en-US", timezone_id="UTC", reduced_motion="reduce"), OPEN_S, "opening a browser context")
                 process.contexts.add(context)
-                await limited(context.add_init_script(ACTIVITY), OPEN_S, "preparing a browser context")
+                await limited(context.add_init_script(PREPARE), OPEN_S, "preparing a browser context")
             if cookies:
                 await limited(context.add_cookies(cookies), OPEN_S, "setting the cookies of a browser context")
         except InfrastructureError:

@@ -22,9 +22,10 @@ from wr1_utils.web.actions import Action, Invalid, parse_reply
 from wr1_utils.web.browser import Browser, InfrastructureError, first_line, limited
 from wr1_utils.web.execution import ANSWER_S, Hands, execute
 from wr1_utils.web.frames import Realm, look_into_frames, merge_realms
-from wr1_utils.web.observation import SCRIPT, Observation, View, load_json, make_view, quarter_tokens
+from wr1_utils.web.observation import Observation, View, make_view, quarter_tokens
 from wr1_utils.web.picture import Picture, take_picture
 from wr1_utils.web.place import Place, Visit
+from wr1_utils.web.script import load_json
 from wr1_utils.web.tabs import Tab, origin, until
 
 WAIT_S = 1.0  # the action Wait, where it names no time
@@ -266,7 +267,7 @@ class Episode:
             request = {"call": "observe", "generation": self._generation, "hidden": list(self.place.hidden), "force": now > quiet_until,
                        "stay": now > load_until or tab.stopped}
             try:
-                raw = load_json(await tab.ask(SCRIPT, request, ANSWER_S, load_until))
+                raw = load_json(await tab.ask(request, ANSWER_S, load_until))
             except TimeoutError:
                 if not tab.going:
                     raise InfrastructureError(f"the page {tab.page.url} did not answer for {ANSWER_S:.0f} s") from None

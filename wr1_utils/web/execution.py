@@ -15,7 +15,8 @@ from playwright.async_api import Page
 from wr1_utils.web.actions import Action
 from wr1_utils.web.browser import limited
 from wr1_utils.web.frames import Realm
-from wr1_utils.web.observation import SCRIPT, View, element_line, load_json
+from wr1_utils.web.observation import View, element_line
+from wr1_utils.web.script import ask, load_json
 
 ANSWER_S = 10.0  # a page that answers a click or a script no sooner than this hangs
 TYPED_LENGTH = 1  # last characters of a text that are typed key by key (pages listen for keys); what stands before is inserted at once
@@ -55,7 +56,7 @@ class Hands:
 
     async def _ask(self, realm: int, call: str, index: int | None, **more) -> dict:
         request = {"call": call, "generation": self.generation, "node": index, **more}
-        return load_json(await limited(self.realms[realm].frame.evaluate(SCRIPT, request), ANSWER_S, "a script in the page"))
+        return load_json(await limited(ask(self.realms[realm].frame, request), ANSWER_S, "a script in the page"))
 
 
 async def execute(hands: Hands, action: Action) -> str | None:

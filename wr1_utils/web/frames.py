@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
-from wr1_utils.web.observation import SCRIPT, load_json
+from wr1_utils.web.script import ask, load_json
 
 LOOK_S = 10.0  # for all frames of other origins together; what has not answered then is said to be unreadable
 MARK = "(frame, generation) => frame.__wr1_frame?.generation === generation ? frame.__wr1_frame.node : null"
@@ -49,7 +49,7 @@ async def _fill(page: Page, request: dict, realms: list[Realm]) -> dict | None:
             hole = await holder.evaluate(MARK, request["generation"])
             if hole is None:  # the realm's own script has looked into it, or it is not shown
                 continue
-            raw = load_json(await frame.evaluate(SCRIPT, {**request, "stay": request["force"]}))
+            raw = load_json(await ask(frame, {**request, "stay": request["force"]}))
         except PlaywrightError:  # gone or being replaced meanwhile
             continue
         if "elements" not in raw or raw["busy"]["opened"]:
@@ -79,8 +79,8 @@ def merge_realms(realms: list[Realm], anchored: Frame | None = None) -> tuple[di
         first_row = rows
         for index, entry in enumerate(realms[number].raw["elements"]):
             left, top, width, height = entry["box"]
-            moved = {**entry, "box": [left + x, top + y, width, height], "in_view": entry["in_view"] and in_view}
-            if entry["row"] is not None:
+            moved = {**entry, "box": [left + x, top + y, width, height], "in_view": entry.get("in_view", False) and in_view}
+            if entry.get("row") is not None:
                 moved["row"] = first_row + entry["row"]
                 rows = max(rows, moved["row"] + 1)
             inner = numbers.get((number, index))

@@ -3,62 +3,80 @@
 const MAX_LABEL = 80;
 const MAX_TEXT = 20000;  // characters of one text or value that leave the page
 const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "OPTION", "OPTGROUP", "DATALIST", "CANVAS", "VIDEO", "AUDIO",
-  "OBJECT", "EMBED", "TITLE", "DESC", "DEFS", "PARAM"]);
+  "OBJECT", "EMBED", "TITLE", "DESC", "DEFS", "PARAM"].flatMap(name => [name, name.toLowerCase()]));  // in lower case: of drawings
 const CONTROLS = "a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=checkbox],[role=radio]," +
   "[role=switch],[role=combobox],[role=option],[role=tab],[role=menuitem],[contenteditable=''],[contenteditable=true]," +
   "[contenteditable=plaintext-only],[onclick],summary,iframe";
 const FIELDS = "input:not([type=hidden]),select,textarea";
 const ROLES = {button: "button", combobox: "button", link: "link", checkbox: "checkbox", switch: "checkbox", radio: "radio", tab: "tab", option: "option",
   menuitem: "menuitem", menuitemcheckbox: "menuitem", menuitemradio: "menuitem", treeitem: "menuitem"};
+const SPEECHLESS = new Set(["INPUT", "SELECT", "TEXTAREA", "BUTTON", "PROGRESS", "METER"]);  // what they say is their name or value
+const PASSIVE = new Set(["BODY", "HTML", "FORM"]);
 const FOCUSABLE = ["gridcell", "columnheader", "rowheader", "slider", "spinbutton"];  // clickable where they can have the focus
-const collapse = text => (text || "").replace(/\s+/g, " ").trim();
-const speaks = text => /[\p{L}\p{N}]/u.test(text);
+const collapse = text => !text ? "" : /^\s|\s\s|[^\S ]|\s$/.test(text) ? text.replace(/\s+/g, " ").trim() : text;
+const speaks = text => /[a-z0-9]/i.test(text) || /[\p{L}\p{N}]/u.test(text);  // most are told by the first, which is faster by far
 
 function visibleText(node, skipControls, field) {  // of a node and what it contains, without the labels of other fields than `field`
   if (isFolded(node)) return "";
   if (node.nodeType === 3) return isShown(node.parentElement || node.getRootNode().host) ? node.data : "";
-  if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase())) return "";
+  if (node.nodeType !== 1 || SKIP.has(node.tagName)) return "";
   if (node.matches("progress,meter")) return " ";
   if (skipControls && node.matches("input,select,textarea,button")) return " ";
   if (field && node.tagName === "LABEL" && node.control && node.control !== field) return " ";
-  const style = node.ownerDocument.defaultView.getComputedStyle(node);
-  const display = style.display;
-  if (display === "none" || style.opacity < FAINT || (style.fontSize === "0px" && !node.children.length)) return "";
-  const box = display === "contents" || display === "inline" ? null : node.getBoundingClientRect();
-  if (isHiddenBox(node, box, style.position, style.overflowX, style)) return "";
+  const style = node.ownerDocument.defaultView.getComputedStyle(node), display = style.display;
+  if (display === "none" || style.opacity < FAINT || (style.fontSize === "0px" && !node.firstElementChild)) return "";
+  const boxed = display !== "inline" && display !== "contents";
+  if (isHiddenBox(node, boxed ? cuttingBox(node, style.overflowX) : null, boxed ? style.position : "static", style) || isFlat(node, display, style)) return "";
+  return textIn(node, display, skipControls, field);
+}
+
+function textIn(node, display, skipControls, field) {
   let text = "";
-  for (const child of childrenOf(node)) text += visibleText(child, skipControls, field);
+  forChildren(node, child => { text += visibleText(child, skipControls, field); });
   return display.startsWith("inline") || display === "contents" ? text : ` ${text} `;
+}
+
+function seenText(node, display, style) {  // visibleText(node, true) of an element that is known to be seen
+  if (SPEECHLESS.has(node.tagName)) return " ";
+  if (style.fontSize === "0px" && !node.firstElementChild) return "";
+  const only = node.firstChild;
+  if (!only || only.nextSibling || only.nodeType !== 3 || node.tagName === "DETAILS" || shadowOf(node) || !node.checkVisibility()) return textIn(node, display, true);
+  return display.startsWith("inline") ? only.data : ` ${only.data} `;
 }
 
 function heardText(node, whole = node) {  // also what only screen readers say, but not what controls within hold
   if (node.nodeType === 3) return node.data;
-  if (node.nodeType !== 1 || SKIP.has(node.tagName.toUpperCase()) || (node !== whole && node.matches("input,select,textarea,button"))) return " ";
+  if (node.nodeType !== 1 || SKIP.has(node.tagName) || (node !== whole && node.matches("input,select,textarea,button"))) return " ";
   if (node !== whole) {
     const style = node.ownerDocument.defaultView.getComputedStyle(node);
-    if (style.opacity < FAINT || (isThin(node.getBoundingClientRect()) && isFlat(style))) return "";  // a tip that is not open
+    if (style.opacity < FAINT || isFlat(node, style.display, style)) return "";  // a tip that is not open
   }
-  return [...node.childNodes].map(child => heardText(child, whole)).join("");
+  let text = "";
+  for (let child = node.firstChild; child; child = child.nextSibling) text += heardText(child, whole);
+  return text;
 }
 
 function referenced(node) {
-  const ids = (node.getAttribute("aria-labelledby") || "").split(/\s+/).filter(Boolean);
+  const given = node.getAttribute("aria-labelledby"), ids = given ? given.split(/\s+/).filter(Boolean) : [];
   return collapse(ids.map(id => node.getRootNode().getElementById?.(id)?.textContent || "").join(" "));
 }
 
 function contentName(node, text, role) {  // of a link, button, tab and the like; `text`: what is seen of it
   if (speaks(text)) return text;
-  const alt = [...node.querySelectorAll("img[alt]")].map(image => collapse(image.alt)).filter(Boolean).join(" ");
-  const drawn = node.querySelector("svg title")?.textContent || node.querySelector("svg[aria-label]")?.getAttribute("aria-label");
-  let [heard, all] = [heardText(node), node.textContent];
-  if (role === "clickable" && speaks(all)) heard = all = "";  // the hidden side of a card is no name
-  return [referenced(node), node.getAttribute("aria-label"), alt, node.alt, node.getAttribute("title"), drawn, speaks(heard) ? heard : "", text, all]
-    .map(collapse).find(Boolean) || (node.namespaceURI.endsWith("svg") ? node.tagName : "");
+  const given = referenced(node) || collapse(node.getAttribute("aria-label")) || (node.firstElementChild && collapse(altsIn(node))) || collapse(node.alt) ||
+    collapse(node.getAttribute("title")) || (node.firstElementChild && collapse(drawnName(node)));
+  if (given) return given;
+  const all = node.textContent, hides = role === "clickable" && speaks(all), heard = hides ? "" : heardText(node);  // the hidden side of a card is no name
+  return (speaks(heard) && collapse(heard)) || collapse(text) || (!hides && collapse(all)) || (node.namespaceURI.endsWith("svg") ? node.tagName : "");
 }
 
+const altsIn = node => [...node.querySelectorAll("img[alt]")].map(image => collapse(image.alt)).filter(Boolean).join(" ");
+const drawnName = node => node.querySelector("svg title")?.textContent || node.querySelector("svg[aria-label]")?.getAttribute("aria-label");
+
 function labelsOf(node) {  // the outermost ones; of fields with one id, each has its own
-  const root = node.getRootNode(), labels = [...(node.labels || [])];
-  const twins = node.id && labels.length !== 1 ? [...root.querySelectorAll(`#${CSS.escape(node.id)}`)] : [];
+  const labels = node.labels?.length ? [...node.labels] : [];
+  if (labels.length === 1 || (!labels.length && !node.id)) return labels;
+  const root = node.getRootNode(), twins = node.id ? [...root.querySelectorAll(`#${CSS.escape(node.id)}`)] : [];
   if (twins.length > 1) {
     const shared = [...root.querySelectorAll(`label[for="${CSS.escape(node.id)}"]`)];
     if (shared.length === twins.length) return [shared[twins.indexOf(node)]];
@@ -78,7 +96,7 @@ function textBefore(node, within) {  // between the field before it and this one
 function controlName(node, before) {  // of a textbox, select, checkbox or radio; `before`: the text that stands before it in its block
   const labels = labelsOf(node), around = node.closest("label");
   const shared = around && around.querySelectorAll(FIELDS).length > 1;  // a label around several fields names each by what stands before it
-  let name = (shared && textBefore(node, around)) || collapse(labels.map(label => visibleText(label, true, node)).join(" ")) ||
+  const name = (shared && textBefore(node, around)) || collapse(labels.map(label => visibleText(label, true, node)).join(" ")) ||
     collapse(labels.map(label => label.matches("label *") ? "" : heardText(label)).join(" ")) || referenced(node);
   if (name) return name;
   const box = node.matches("[type=checkbox],[type=radio],[role=checkbox],[role=radio],[role=switch]");
@@ -87,9 +105,9 @@ function controlName(node, before) {  // of a textbox, select, checkbox or radio
     state.spoken.add(after);
     return collapse(after.data);
   }
-  return [node.getAttribute("aria-label"), node.getAttribute("placeholder"), node.getAttribute("aria-placeholder"), node.getAttribute("title"),
-    node.tagName === "BODY" ? node.ownerDocument.defaultView.frameElement?.title : "", box && !node.matches("input") ? visibleText(node) : "", before,
-    node.getAttribute("name")].map(collapse).find(Boolean) || "";
+  return collapse(node.getAttribute("aria-label")) || collapse(node.getAttribute("placeholder")) || collapse(node.getAttribute("aria-placeholder")) ||
+    collapse(node.getAttribute("title")) || (node.tagName === "BODY" && collapse(node.ownerDocument.defaultView.frameElement?.title)) ||
+    (box && !node.matches("input") && collapse(visibleText(node))) || collapse(before) || collapse(node.getAttribute("name"));
 }
 
 function nativeRole(node) {
@@ -109,15 +127,16 @@ function nativeRole(node) {
   return null;
 }
 
-function roleOf(node, points) {  // `points`: the pointer says that a click does something, and said it nowhere around
-  const given = (node.getAttribute("role") || "").trim().split(" ")[0], native = nativeRole(node);
+function roleOf(node, says, style, around) {  // `says`: its attribute role; `around`: the style of what it stands in
+  const given = says ? says.trim().split(" ")[0] : "", native = nativeRole(node);
   if (!native && node.isContentEditable && (!node.parentElement?.isContentEditable || node.tagName === "BODY")) return "textbox";
   if (native && !(given in ROLES && native !== "textbox" && native !== "select")) return native;
   if (given in ROLES) return ROLES[given];
   if ((given === "progressbar" || given === "meter") && !visibleText(node).trim()) return given === "meter" ? "meter" : "progress";
   if (FOCUSABLE.includes(given) && node.hasAttribute("tabindex")) return "clickable";
-  if (["BODY", "HTML", "FORM"].includes(node.tagName) || (node.tagName === "LABEL" && node.control)) return null;
-  if (points || node.hasAttribute("onclick") || node.onclick) return node.tagName === "A" ? "link" : "clickable";
+  if (PASSIVE.has(node.tagName) || (node.tagName === "LABEL" && node.control)) return null;
+  const points = style.cursor === "pointer" && around?.cursor !== "pointer";  // the pointer says that a click does something, and said it nowhere around
+  if (points || node.onclick || node.hasAttribute("onclick")) return node.tagName === "A" ? "link" : "clickable";
   const view = node.ownerDocument.defaultView;
   if (view.__wr1_activity?.listening.has(node) && !node.querySelector(CONTROLS) && visibleText(node).trim().length <= MAX_LABEL)
     return node.tagName === "A" ? "link" : "clickable";
@@ -135,7 +154,11 @@ function isDisabled(node) {
   return node.matches(":disabled") || node.getAttribute("aria-disabled") === "true" || Boolean(node.closest("[inert]"));
 }
 
+const STATED = ":checked,:indeterminate,:disabled,summary,[aria-checked],[aria-selected],[aria-current],[aria-expanded],[aria-pressed]," +
+  "[aria-readonly],[aria-disabled]";  // whatever has a state, but for what a script has said of an element of its own
+
 function stateOf(node, role) {
+  if (!node.checked && !node.indeterminate && !node.readOnly && !state.inert && !node.matches(STATED)) return [];
   const words = [], aria = name => node.getAttribute(`aria-${name}`) === "true";
   if (role === "checkbox" || role === "radio" ? node.checked || aria("checked") : aria("checked")) words.push("checked");
   if (node.indeterminate || node.getAttribute("aria-checked") === "mixed") words.push("mixed");

@@ -2,6 +2,7 @@
 // same-origin frames and shadow roots, in document order, and keeps the nodes for the next action.
 
 const STILL = new Set(["text", "heading", "image", "frame", "progress", "meter"]);  // nothing to act on
+const HEADINGS = new Set(["H1", "H2", "H3", "H4", "H5", "H6"]);
 const NAMED = new Set(["textbox", "select", "checkbox", "radio", "progress", "meter"]);  // called by a label or what stands before
 
 function observe(request) {
@@ -10,22 +11,29 @@ function observe(request) {
   const previous = window.__wr1;
   state.generation = request.generation;
   window.__wr1 = state;
-  const hidden = request.hidden.join(","), rows = [];
+  const hidden = request.hidden.join(","), unwanted = new Set(), rows = [];
   let run = null, scrolled = window.scrollY > 0;
 
   function add(node, role, label, context, more) {
     const place = more?.via || node, rect = more?.rect || rectOf(place);
-    if (isOutOfReach(rect, context.bounds)) return false;
+    if (isOutOfReach(rect, context.bounds) || (isThin(rect) && isFlattened(place))) return false;
     const interactive = !STILL.has(role), inView = !isBeyond(rect, context.bounds.clip) && !isEmpty(rect);
     state.nodes.push({node, via: more?.via, role, over: more?.over});
-    state.elements.push({  // what is undefined stays out of the answer: of a huge page that is half of it
-      role, label: label.slice(0, MAX_TEXT), row: context.row, interactive, in_view: inView,
-      box: [rect.left + context.x, rect.top + context.y, rect.width, rect.height].map(Math.round),
-      value: more?.value?.slice(0, MAX_TEXT), state: more?.state?.length ? more.state : undefined, options: more?.options?.length ? more.options : undefined,
-      covered: (interactive && inView && Boolean(clickPoint(place, false).blocked)) || undefined, fixed: context.fixed || undefined,
-      filled: isFilled(node, role) || undefined, origin: more?.origin, target: (role === "link" && node.href) || undefined,
-    });
-    if (context.row !== null) rows[context.row] = (rows[context.row] || 0) + 1;
+    const element = {role, label: label.slice(0, MAX_TEXT), box: [Math.round(rect.left + context.x), Math.round(rect.top + context.y),
+      Math.round(rect.width), Math.round(rect.height)]};  // what is false or empty stays out of the answer: of a huge page that is half of it
+    if (interactive) element.interactive = true;
+    if (inView) element.in_view = true;
+    if (more?.value) element.value = more.value.slice(0, MAX_TEXT); else if (more?.value === "") element.value = "";
+    if (more?.state?.length) element.state = more.state;
+    if (more?.options?.length) element.options = more.options;
+    if (context.fixed) element.fixed = true;
+    if (NAMED.has(role) && isFilled(node, role)) element.filled = true;
+    if (more?.origin) element.origin = more.origin;
+    if (context.row !== null) {
+      element.row = context.row;
+      rows[context.row] = (rows[context.row] || 0) + 1;
+    }
+    state.elements.push(element);
     return true;
   }
 
@@ -41,7 +49,7 @@ function observe(request) {
   }
 
   function control(node, role, context, more) {  // `more`: via, another element that stands for it; over: it lies over what is drawn for it; text; rect
-    let before = ["textbox", "select", "progress", "meter"].includes(role) && run && run.context.owner === null ? collapse(run.text) : "";
+    let before = role !== "checkbox" && role !== "radio" && NAMED.has(role) && run && run.context.owner === null ? collapse(run.text) : "";
     if (!speaks(before) || before.length > MAX_LABEL / 2) before = "";
     const named = before && controlName(node, before) === before;
     if (named) run = null; else flush();
@@ -58,63 +66,69 @@ function observe(request) {
   }
 
   function walk(node, context) {
-    if (isFolded(node)) return;
     if (node.nodeType === 3) {
-      if (context.silent || !context.visible || state.spoken.has(node) || !node.data) return;
-      if (!/\S/.test(node.data)) { if (run) run.text += " "; return; }
-      if (run && run.context === context) { run.text += node.data; return; }  // it goes on in the element where it began
+      const text = context.silent || state.spoken.has(node) ? "" : node.data;
+      if (!text) return;
+      if (run && run.context === context) { run.text += text; return; }  // it goes on in the element where it began
+      const blank = !/\S/.test(text);
+      if ((blank && !run) || context.style.visibility !== "visible") return;
+      if (blank) { run.text += " "; return; }
       const rect = rectOf(node);
       if (isThin(rect) || isOutOfReach(rect, context.bounds) || isTransparent(node, context.style)) return;
       if (run && (run.context.owner !== context.owner || run.context.heading !== context.heading)) flush();
-      if (run) run.text += node.data; else run = {text: node.data, node, rect, context};
+      if (run) run.text += text; else run = {text, node, rect, context};
       return;
     }
-    if (node.nodeType !== 1 || (SKIP.has(node.tagName.toUpperCase()) && !HOLDERS.has(node.tagName)) || (hidden && node.matches(hidden))) return;
-    const style = node.ownerDocument.defaultView.getComputedStyle(node), display = style.display, inline = display === "inline";
+    const tag = node.tagName;
+    if (node.nodeType !== 1 || (SKIP.has(tag) && !HOLDERS.has(tag)) || unwanted.has(node)) return;
+    const style = context.view.getComputedStyle(node), display = style.display, inline = display === "inline";
     if (display === "none" || (!inline && style.contentVisibility === "hidden")) return;
-    const opacity = context.opacity * style.opacity, visible = style.visibility === "visible";
+    const own = style.opacity, opacity = own === "1" ? context.opacity : context.opacity * own;
     if (opacity < FAINT) {
-      if (visible && context.visible && liesOver(node, style)) control(node, nativeRole(node), context, {over: true});
+      const visible = style.visibility === "visible" && (!context.style || context.style.visibility === "visible");
+      if (visible && liesOver(node, style)) control(node, nativeRole(node), context, {over: true});
       return;
     }
-    const position = inline ? "static" : style.position, overflowX = inline ? "visible" : style.overflowX, boxed = display !== "contents";
-    const box = boxed && !inline ? node.getBoundingClientRect() : null;
-    if (boxed && isHiddenBox(node, box, position, overflowX, style)) return;
-    const labelled = node.tagName === "LABEL" ? node.control : null, seen = labelled && isSeen(labelled);
+    const position = inline ? "static" : style.position, boxed = display !== "contents", overflowX = inline || !boxed ? "visible" : style.overflowX;
+    const box = cuttingBox(node, overflowX);
+    if (boxed && isHiddenBox(node, box, position, style)) return;
+    const labelled = tag === "LABEL" ? node.control : null, seen = labelled && isSeen(labelled);
     if (labelled && !seen && !context.silent) {
       const role = nativeRole(labelled);
       if (!isShown(labelled) || role === "checkbox" || role === "radio" || isFile(labelled)) {  // a click on the label is one on it
-        if (role && visible) control(labelled, role, context, {via: node});
-        return walkChildren(node, {...context, style, silent: true, visible}, display);
+        if (role && style.visibility === "visible") control(labelled, role, context, {via: node});
+        return walkChildren(node, {...context, style, silent: true}, display);
       }
     }
-    const points = style.cursor === "pointer", inner = {...context, style, opacity, visible, pointer: points};
+    const inner = {...context, style, opacity};
     if (position === "fixed" || position === "sticky") inner.fixed = true;
     if (position === "fixed" && !node.offsetParent) inner.bounds = context.screen;
     else if (position === "absolute" || position === "fixed") inner.bounds = boundsAround(node, context.bounds);
-    if (box && overflowX !== "visible" && !["BODY", "HTML"].includes(node.tagName) && !display.startsWith("table")) {
-      const outer = inner.bounds, edges = [box.left, box.top, box.right, box.bottom], scrolls = /auto|scroll/.test(overflowX + style.overflowY);
+    if (box && !display.startsWith("table")) {
+      const outer = inner.bounds, edges = [box.left, box.top, box.right, box.bottom];
+      const scrolls = /auto|scroll/.test(overflowX + style.overflowY);
       if (isOutOfReach(box, outer)) return;
       inner.bounds = {node, clip: within(outer.clip, edges), hard: scrolls ? null : outer.hard ? within(outer.hard, edges) : edges,
         start: scrolls ? scrollerStart(node, box, style) : outer.start, outer};
       scrolled = scrolled || (scrolls && node.scrollTop > 0);
     }
-    if (/^H[1-6]$/.test(node.tagName) || node.getAttribute("role") === "heading") inner.heading = true;
-    const isRow = (node.tagName === "TR" || node.getAttribute("role") === "row") && context.row === null && !node.querySelector("table");
+    const given = node.getAttribute("role");
+    if (HEADINGS.has(tag) || given === "heading") inner.heading = true;
+    const isRow = (tag === "TR" || given === "row") && context.row === null && !node.querySelector("table");
     if (isRow) { flush(); inner.row = rows.length; rows.push(0); }
 
-    if (HOLDERS.has(node.tagName)) return walkFrame(node, inner, style);
-    if (node.tagName === "IMG") {
-      const alt = collapse(node.alt);
-      const role = roleOf(node, points && !context.pointer);
-      if (inner.visible && (role || (alt && !context.silent && !(context.owner && !context.owner.told)))) {
+    if (HOLDERS.has(tag)) return walkFrame(node, inner, style);
+    let role = node === context.told ? null : roleOf(node, given, style, context.style);
+    if (role && style.visibility !== "visible") role = null;
+    if (tag === "IMG") {
+      const alt = collapse(node.alt), shows = alt && !context.silent && !(context.owner && !context.owner.told) && style.visibility === "visible";
+      if (role || shows) {
         flush();
         add(node, role || "image", alt || collapse(node.title), inner, {state: []});
       }
       return;
     }
-    if (node.tagName === "AREA" && isEmpty(rectOf(node))) return;
-    const role = inner.visible && node !== context.told ? roleOf(node, points && !context.pointer) : null;
+    if (tag === "AREA" && isEmpty(rectOf(node))) return;
     if (!role) {
       if (seen) inner.silent = true;
       walkChildren(node, inner, display);
@@ -123,10 +137,10 @@ function observe(request) {
     }
     if (NAMED.has(role)) {
       control(node, role, inner, {rect: box});
-      if (["checkbox", "radio"].includes(role) && node.tagName !== "INPUT") walkChildren(node, {...inner, silent: true}, display);
+      if ((role === "checkbox" || role === "radio") && tag !== "INPUT") walkChildren(node, {...inner, silent: true}, display);
       return;
     }
-    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && holdsOthers(node, style)), text = collapse(visibleText(node, true));
+    const nested = Boolean(node.querySelector(CONTROLS)) || (role === "clickable" && holdsOthers(node, style)), text = collapse(seenText(node, display, style));
     if (!isRow && text.length <= MAX_LABEL && !(nested && role === "clickable")) {
       if (role === "clickable" && boxed && !text && isEmpty(rectOf(node))) return walkChildren(node, inner, display);
       const first = nested ? node.querySelector(CONTROLS) : null;  // <li role=tab><a>Tab</a></li> is one thing: the link takes the click
@@ -143,11 +157,13 @@ function observe(request) {
   }
 
   function walkChildren(node, context, display) {
-    const block = !display.startsWith("inline") && display !== "contents" && display !== "ruby";
+    const tag = node.tagName, block = !display.startsWith("inline") && display !== "contents" && display !== "ruby";
     if (block) flush();
     else if (display !== "inline" && run) run.text += " ";
-    if (node.tagName === "BR" && run) run.text += " ";
-    for (const child of childrenOf(node)) walk(child, context);
+    if (tag === "BR" && run) run.text += " ";
+    const shadow = shadowOf(node), folded = tag === "DETAILS" && !node.open;
+    if (shadow) survey(shadow);
+    forChildren(node, child => { if (!folded || child.tagName === "SUMMARY") walk(child, context); });
     if (block) flush();
   }
 
@@ -159,7 +175,7 @@ function observe(request) {
       return;
     }
     const root = inside && (inside.body || inside.documentElement);
-    if (!context.visible || isThin({width: node.clientWidth, height: node.clientHeight}) || isOutOfReach(box, context.bounds) || (inside && !root)) return;
+    if (style.visibility !== "visible" || isThin({width: node.clientWidth, height: node.clientHeight}) || (isThin(box) && isFlattened(node)) || isOutOfReach(box, context.bounds) || (inside && !root)) return;
     if (!inside) {  // of another origin: its own script looks into it, see frames.py
       node.__wr1_frame = {generation: request.generation, node: state.nodes.length};
       return add(node, "frame", collapse(node.title), context, {origin: [context.x + box.left + node.clientLeft + parseFloat(style.paddingLeft),
@@ -168,20 +184,38 @@ function observe(request) {
     const [x, y] = frameOrigin(inside.defaultView), dx = x - context.x, dy = y - context.y;
     const clip = [context.bounds.clip[0] - dx, context.bounds.clip[1] - dy, context.bounds.clip[2] - dx, context.bounds.clip[3] - dy];
     scrolled = scrolled || inside.defaultView.scrollY > 0;
-    walk(root, {...context, x, y, ...boundsOf(inside.defaultView, clip), pointer: false, owner: null});
+    survey(inside);
+    walk(root, {...context, x, y, ...boundsOf(inside.defaultView, clip), style: null, owner: null});
     flush();
   }
 
   function boundsOf(view, clip) {  // of a frame's document, and of what is fixed to its screen
     const screen = [0, 0, view.innerWidth, view.innerHeight], seen = clip ? within(screen, clip) : screen;
-    return {bounds: {node: null, clip: seen, hard: null, start: documentStart(view), outer: null},
+    return {view, bounds: {node: null, clip: seen, hard: null, start: documentStart(view), outer: null},
       screen: {node: null, clip: seen, hard: screen, start: [0, 0], outer: null}};
   }
 
+  function tellTargets() {  // of links that may be the same as another; one of that label may stand in another frame's observation
+    const links = state.elements.filter(element => element.role === "link"), whole = window === window.parent && !state.elements.some(element => element.role === "frame");
+    const labels = new Map();
+    for (const {label} of links) labels.set(label, (labels.get(label) || 0) + 1);
+    state.elements.forEach((element, i) => {
+      const target = element.role === "link" && !(whole && labels.get(element.label) === 1) && state.nodes[i].node.href;
+      if (typeof target === "string" && target) element.target = target;  // of a drawing's link it is an object
+    });
+  }
+
+  function survey(root) {  // what can be asked once for a whole document or shadow root
+    if (hidden) for (const node of root.querySelectorAll(hidden)) unwanted.add(node);
+    state.inert = state.inert || root.querySelector("[inert]") !== null;
+  }
+
+  survey(document);
   if (document.body) walk(document.body, {x: 0, y: 0, ...boundsOf(window, null), fixed: false, row: null, owner: null, heading: false, silent: false,
-    style: null, opacity: 1, visible: true, pointer: false, told: null});
+    style: null, opacity: 1, told: null});
   flush();
-  for (const element of state.elements) if (element.row !== null && rows[element.row] < 2) element.row = null;
+  for (const element of state.elements) if (rows[element.row] < 2) element.row = undefined;
+  tellTargets();
   state.anchor = previous?.anchor || null;
   let anchor = state.anchor ? state.nodes.findIndex(entry => entry.node === state.anchor) : -1;
   if (anchor < 0 && scrolled) anchor = state.elements.findIndex(element => element.in_view && !element.fixed);
@@ -219,4 +253,4 @@ function activity(top, stay, force) {  // what the page is still doing, over all
 // Has only a part of the document come? One that a script writes anew is "loading", too, and may be for ever.
 const half = view => view.location.protocol.startsWith("http") && !view.performance.getEntriesByType("navigation")[0]?.domContentLoadedEventStart;
 
-const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null};
+const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null, inert: false};

@@ -19,13 +19,9 @@ from __future__ import annotations
 import functools
 import html
 import itertools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-SCRIPT = "request => {\n" + "".join(  # one function for the page: request -> JSON text
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("places.js", "names.js", "observation.js", "actions.js")) + "}"
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
 OPTIONS_SHOWN = 30  # options of one select
@@ -48,7 +44,6 @@ class Element:
     options: tuple[str, ...] = ()  # of a select
     row: int | None = None  # index of its table row, shared by the row's elements
     box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # x, y, width, height in CSS pixels of the viewport
-    covered: bool = False  # something else would get a click at its place
     in_view: bool = True
 
 
@@ -162,7 +157,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     entries = raw["elements"]
     found = functools.cache(lambda i: _element(entries[i]))  # of a long page only those that may be shown
     groups = [list(group) for _, group in itertools.groupby(
-        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i]["row"] is not None else i)]
+        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i].get("row") is not None else i)]
     limit = TEXT_LENGTH
     while True:
         head = _head_lines(raw["title"], tabs, tab, notices, style, limit)
@@ -180,7 +175,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
 
     def cost(group: int) -> float:
         if group not in costs:
-            wanted = sorted(groups[group], key=lambda i: (not entries[i].get("filled"), not entries[i]["interactive"]))
+            wanted = sorted(groups[group], key=lambda i: (not entries[i].get("filled"), not entries[i].get("interactive")))
             while True:
                 ids = " [99]" * (len(groups[group]) if group in left_out else 1)
                 costs[group] = count(line_of(group, [found(i) for i in groups[group]]) + ids + "\n")
@@ -219,7 +214,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     for group in shown:
         members = []
         for i in groups[group]:
-            if entries[i]["interactive"]:
+            if entries[i].get("interactive"):
                 nodes.append(i)
                 members.append(replace(found(i), id=next(numbers)))
             else:
@@ -258,26 +253,12 @@ def _fill(groups, cost, budget: float) -> int:
 
 def _element(entry: dict) -> Element:
     return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
-                   options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry["row"], box=tuple(entry["box"]),
-                   covered=entry.get("covered", False), in_view=entry["in_view"])
+                   options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry.get("row"), box=tuple(entry["box"]),
+                   in_view=entry.get("in_view", False))
 
 
 def _collapse(text: str) -> str:
     return " ".join(text.split())
-
-
-def load_json(answer: str) -> dict:
-    """What a page's script answered; halves of characters, which pages may hold but no file and no tokenizer takes, become U+FFFD."""
-    raw = json.loads(answer)
-    return _mended(raw) if "\\ud" in answer else raw
-
-
-def _mended(value):
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    return {key: _mended(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _short(text: str, limit: int = LABEL_LENGTH) -> str:

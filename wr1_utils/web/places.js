@@ -61,7 +61,15 @@ function documentIn(holder) {  // null: it holds none, or one of another origin
   return null;
 }
 
-const shadowOf = node => node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node)?.shadowRoot || null;
+const HOSTS = new Set(["ARTICLE", "ASIDE", "BLOCKQUOTE", "BODY", "DIV", "FOOTER", "H1", "H2", "H3", "H4", "H5", "H6", "HEADER", "MAIN", "NAV", "P", "SECTION",
+  "SPAN"]);  // of shadow roots, besides elements with names of their own
+
+function shadowOf(node) {
+  const tag = node.tagName;
+  if (!HOSTS.has(tag) && !tag.includes("-")) return null;
+  return node.shadowRoot || node.ownerDocument.defaultView.__wr1_activity?.closed.get(node)?.shadowRoot || null;
+}
+
 const isFolded = node => node.parentNode?.tagName === "DETAILS" && !node.parentNode.open && node.tagName !== "SUMMARY";
 const isEmpty = rect => rect.width === 0 || rect.height === 0;
 const isThin = rect => rect.width <= 1 || rect.height <= 1;
@@ -94,7 +102,7 @@ function blocker(target, x, y) {  // what gets a click at x, y of the target's o
     y + rect.top + frame.clientTop + parseFloat(style.paddingTop));
 }
 
-function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {blocked: element or undefined}
+function clickPoint(target) {  // {x, y} of the page's viewport, or {blocked: element or undefined}
   let blocked;
   for (const rect of target.tagName === "AREA" ? [areaRect(target)] : [...target.getClientRects()].slice(0, 4)) {
     if (rect.width <= 0 || rect.height <= 0) continue;
@@ -102,7 +110,7 @@ function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {b
     const left = Math.max(rect.left, 0), right = Math.min(rect.right, view.innerWidth);
     const top = Math.max(rect.top, 0), bottom = Math.min(rect.bottom, view.innerHeight);
     if (right <= left || bottom <= top) continue;
-    for (const [u, v] of thorough ? [[.5, .5], [.2, .5], [.8, .5], [.5, .2], [.5, .8]] : [[.5, .5]]) {
+    for (const [u, v] of [[.5, .5], [.2, .5], [.8, .5], [.5, .2], [.5, .8]]) {
       const x = left + (right - left) * u, y = top + (bottom - top) * v;
       const hit = blocker(target, x, y);
       if (hit === null) {
@@ -119,24 +127,19 @@ function clickPoint(target, thorough) {  // {x, y} of the page's viewport, or {b
 
 const isShown = node => node.checkVisibility({opacityProperty: true, visibilityProperty: true});
 
-function childrenOf(node) {
-  const shadow = shadowOf(node);
-  if (shadow) return shadow.childNodes;
-  if (node.tagName === "SLOT") {
-    const assigned = node.assignedNodes();
-    if (assigned.length) return assigned;
-  }
-  return node.childNodes;
+function forChildren(node, work) {
+  const assigned = node.tagName === "SLOT" ? node.assignedNodes() : [];
+  if (assigned.length) assigned.forEach(child => work(child));
+  else for (let child = (shadowOf(node) || node).firstChild; child; child = child.nextSibling) work(child);
 }
 
-// Every property of a computed style and every rectangle asked for costs about a microsecond: each is read once, and only where it can matter.
-function isHiddenBox(node, box, position, overflowX, style) {  // with all that it holds; `box`: its rectangle, null where it has none of its own
+// Every property of a computed style that is asked for costs nearly a microsecond, every rectangle three: each is read once, and only where it
+// can matter.
+function isHiddenBox(node, box, position, style) {  // with all that it holds, if it is not flat; `box`: its rectangle where it cuts what it holds, or null
   const clipPath = style.clipPath;
   if (clipPath !== "none" && clipsAll(clipPath, node)) return true;
-  if (!box || node.tagName === "BODY" || node.tagName === "HTML") return false;
-  if (overflowX !== "visible" && isThin(box)) return true;
-  if ((position === "absolute" || position === "fixed") && style.clip === "rect(0px, 0px, 0px, 0px)") return true;
-  return isThin(box) && isFlat(style);
+  if (box && isThin(box)) return true;
+  return (position === "absolute" || position === "fixed") && style.clip === "rect(0px, 0px, 0px, 0px)";
 }
 
 function clipsAll(clipPath, node) {
@@ -152,9 +155,23 @@ function clipsAll(clipPath, node) {
   return size(top, rect.height) + size(bottom, rect.height) >= rect.height || size(left, rect.width) + size(right, rect.width) >= rect.width;
 }
 
-function isFlat(style) {  // scaled to nothing
+// The rectangle of a box that cuts off what goes beyond it.
+const cuttingBox = (node, overflowX) => overflowX === "visible" || UNCUT.has(node.tagName) ? null : node.getBoundingClientRect();
+const UNCUT = new Set(["BODY", "HTML"]);
+
+function isFlat(node, display, style) {  // scaled to nothing
+  if (display === "inline" || display === "contents" || UNCUT.has(node.tagName) || !isThin(node.getBoundingClientRect())) return false;
   const matrix = new DOMMatrix(style.transform), [x, y = x] = style.scale === "none" ? [1] : style.scale.split(" ").map(parseFloat);
   return Math.abs((matrix.m11 * matrix.m22 - matrix.m12 * matrix.m21) * x * y) < FLAT;
+}
+
+function isFlattened(node) {  // it, or what it stands in; only what is thin can be
+  for (let around = node; around; around = parentOf(around)) {
+    if (around.nodeType !== 1) continue;
+    const style = around.ownerDocument.defaultView.getComputedStyle(around);
+    if (isFlat(around, style.display, style)) return true;
+  }
+  return false;
 }
 
 function isTransparent(node, style) {  // a text that is drawn in no colour; colours that stand behind it may be cut to its letters
@@ -198,7 +215,7 @@ function boundsAround(node, bounds) {  // of a box that is placed: it leaves wha
 function isSeen(node) {  // of a control
   if (!isShown(node)) return false;
   const view = node.ownerDocument.defaultView, style = view.getComputedStyle(node), rect = node.getBoundingClientRect();
-  return style.opacity >= FAINT && !isThin(rect) && !isHiddenBox(node, rect, style.position, style.overflowX, style) &&
+  return style.opacity >= FAINT && !isThin(rect) && !isHiddenBox(node, null, style.position, style) &&
     ((rect.right > 0 && rect.bottom > 0) || !isOutOfReach(rect, {hard: null, start: documentStart(view)}));
 }
 

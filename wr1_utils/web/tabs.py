@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Page
 
+from wr1_utils.web.script import ask
+
 
 class Tab:
     """A page with what was noticed about it."""
@@ -63,9 +65,9 @@ class Tab:
         finally:
             load.cancel()
 
-    async def ask(self, script: str, request: dict, seconds: float, deadline: float) -> str:
-        """The answer of a script; TimeoutError when it takes more than `seconds`, or until the deadline where a navigation holds it up."""
-        answer = asyncio.ensure_future(self.page.evaluate(script, request))
+    async def ask(self, request: dict, seconds: float, deadline: float) -> str:
+        """The answer of the page's script; TimeoutError when it takes more than `seconds`, or until the deadline where a navigation holds it up."""
+        answer = asyncio.ensure_future(ask(self.page, request))
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         answer_until = time.monotonic() + seconds
         try:
