@@ -20,7 +20,7 @@ import functools
 import html
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 LABEL_LENGTH = 80  # characters of a label, an option or a value in the page's text
 TEXT_LENGTH = 300  # characters of a text line
@@ -156,8 +156,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         raise ValueError(f'the page style is "compact" or "paper", not {style!r}')
     entries = raw["elements"]
     found = functools.cache(lambda i: _element(entries[i]))  # of a long page only those that may be shown
-    groups = [list(group) for _, group in itertools.groupby(
-        range(len(entries)), key=lambda i: ("row", entries[i]["row"]) if entries[i].get("row") is not None else i)]
+    groups = _groups(entries)
     limit = TEXT_LENGTH
     while True:
         head = _head_lines(raw["title"], tabs, tab, notices, style, limit)
@@ -193,7 +192,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         budget -= sum(count(line.format(9999) + "\n") for line in (*MORE.values(), *[REPEATED] * (repeated > 0)))
         longest_row = budget * FILLED_SHARE
         first = next((g for g, members in enumerate(groups) if members[-1] >= raw["anchor"]), len(groups) - 1)
-        filled = [g for g, members in enumerate(groups) if any(entries[i].get("filled") for i in members)]
+        filled = list(dict.fromkeys(g for g, members in enumerate(groups) for i in members if entries[i].get("filled")))
         filled.sort(key=lambda g: abs(g - first))
         kept = set(filled[:_fill(filled, cost, budget * FILLED_SHARE)])
         budget -= sum(cost(g) for g in kept)
@@ -216,7 +215,7 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
         for i in groups[group]:
             if entries[i].get("interactive"):
                 nodes.append(i)
-                members.append(replace(found(i), id=next(numbers)))
+                members.append(_element(entries[i], next(numbers)))
             else:
                 members.append(found(i))
         elements += members
@@ -228,13 +227,27 @@ def make_view(raw: dict, *, style: str, page_tokens: int, count: Callable[[str],
     return View(observation, tuple(nodes), above, below)
 
 
+def _groups(entries: list[dict]) -> list[list[int]]:
+    """The indices of the elements that stand in one line: those of one table row, or one."""
+    groups, before = [], None
+    for i, entry in enumerate(entries):
+        row = entry.get("row")
+        if row is not None and row == before:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+        before = row
+    return groups
+
+
 def _without_repeated(groups: list[list[int]], raw: dict) -> list[list[int]]:
     """The groups but for single links (and their pictures' names) that say and do what one before them does."""
     seen, once = set(), []
     for members in groups:
         entry = raw["elements"][members[0]]
-        same = (entry["role"], _collapse(entry["label"]), entry.get("target"))
-        if len(members) > 1 or entry.get("target") is None or same not in seen:
+        target = entry.get("target")  # None: no link, or one that no other repeats
+        same = None if target is None else (_collapse(entry["label"]), target)
+        if len(members) > 1 or same is None or same not in seen:
             once.append(members)
         seen.add(same)
     return once
@@ -251,8 +264,8 @@ def _fill(groups, cost, budget: float) -> int:
     return taken
 
 
-def _element(entry: dict) -> Element:
-    return Element(id=None, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
+def _element(entry: dict, number: int | None = None) -> Element:
+    return Element(id=number, role=entry["role"], label=_collapse(entry["label"]), value=entry.get("value"), state=tuple(entry.get("state", ())),
                    options=tuple(_collapse(option) for option in entry.get("options", ())), row=entry.get("row"), box=tuple(entry["box"]),
                    in_view=entry.get("in_view", False))
 
