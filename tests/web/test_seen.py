@@ -36,6 +36,13 @@ def play(browser, place, html, *actions):
     "<p style='font-size:0'>secret</p>",
     "<p style='color:transparent'>secret</p>",
     "<p style='color:rgb(0 0 0 / .01)'>secret</p>",
+    *(f"<p style='{colour}'>secret <b>text</b></p>" for colour in ("color:#fff", "background:navy;color:navy", "background:black", "background:red;color:#f00")),
+    "<style>body{background:#eee} h2{color:#eee}</style><h2>secret</h2>",
+    "<style>html{background:#eee} span{color:rgb(238 238 238)}</style><span>secret</span>",
+    "<table bgcolor=red><tr><td><font color=red>secret</font><td><font color=red>more</font></table>",
+    "<div style='background:navy'><i style='position:absolute;background:gold;left:300px;width:9px;height:9px'></i><p style='color:navy'>secret</p></div>",
+    "<div style='height:3000px'></div><p style='color:white;margin-bottom:-3000px'>secret</p>",
+    "<iframe srcdoc=\"<body style='background:white'><p style='color:white'>secret</p>\"></iframe>",
     "<p style='text-indent:-9999px'>secret</p>",
     "<iframe srcdoc=\"<p style='text-indent:-9999px'>secret</p>\"></iframe>",
     "<iframe style='position:absolute;left:-9999px' srcdoc='<p>secret</p>'></iframe><iframe width=0 height=0 srcdoc='<p>secret</p>'></iframe>",
@@ -54,7 +61,7 @@ def test_what_nobody_can_see(browser, place, html):
     assert lines == ["text shown"]
 
 
-@pytest.mark.parametrize("hiding", ["font-size:0", "position:relative;left:-9999px", "display:inline-block;transform:scale(0)", "opacity:.01", READERS])
+@pytest.mark.parametrize("hiding", ["font-size:0", "color:white", "position:relative;left:-9999px", "display:inline-block;transform:scale(0)", "opacity:.01", READERS])
 def test_a_hidden_piece_of_a_line(browser, place, hiding):
     piece = f"<span style='{hiding}'>secret</span>"
     assert play(browser, place, f"<p>{piece} goes on</p>")[0] == ["text goes on"]
@@ -70,6 +77,25 @@ def test_a_hidden_piece_of_a_line(browser, place, hiding):
     ("<p style='background:linear-gradient(red, blue);background-clip:text;color:transparent'>many <b>colours</b></p>", "text many colours"),
     ("<p style='color:transparent;text-shadow:0 0 2px red'>blurred</p>", "text blurred"),
     ("<a href=#x style='font-size:0'><img alt=Home width=20 height=20></a>", "link Home [0]"),
+    *((f"<style>{css}</style><div><section></section><p>white</p></div>", "text white") for css in (  # on something else than the white of the page
+        "p{color:white} div{background:linear-gradient(navy, blue)}", "p{color:white} body{background:url(/dark.png) white}", "p{color:white} p{background:rgb(0 0 0/.5)}",
+        "p{color:white;text-shadow:0 0 2px black}", "p{color:white;-webkit-text-stroke:1px black}", "p{color:white;mix-blend-mode:difference}",
+        "div{color:white;filter:invert(1)} div{background:transparent}", "p{color:white;box-shadow:inset 0 0 0 99px navy}",
+        "p{color:white;position:relative} section{position:absolute;inset:0;background:navy}",
+        "p{color:white} section{position:absolute;inset:0;height:200px;background:navy;z-index:-1}",
+        "p{color:white} section{height:60px;margin-bottom:-60px;background:navy}",
+        "p{color:white;position:relative} p::before{content:'';position:absolute;inset:0;background:navy;z-index:-1}",
+        "p{color:white} p::first-line{color:navy}", ":root{color-scheme:dark} p{color:white}",
+        "body{background:navy} div{background:white;height:9px;position:relative} p{color:white;position:absolute;top:30px}",
+        "html{background:navy} body{background:white;width:500px} p{color:white;position:absolute;left:600px}",
+        "p{background:white;background-clip:text;color:white} body{background:navy}")),
+    ("<img width=300 height=90 style='position:absolute;z-index:-1'><p style='color:white'>on a picture</p>", "text on a picture"),
+    ("<svg width=300 height=90><rect width=300 height=90 fill=navy /><text y=40 style='color:white' fill=white>drawn</text></svg>", "text drawn"),
+    ("<dialog style='background:none;color:white'>over a dark page</dialog><script>document.querySelector('dialog').showModal()</script>",
+     "text over a dark page"),
+    ("<div style='background:navy'><iframe srcdoc=\"<p style='color:white'>through a frame</p>\"></iframe></div>", "text through a frame"),
+    ("<div contenteditable style='color:white'>being written</div>", 'textbox = "being written" [0]'),
+    ("<a href=#x style='color:white'>Home</a>", "link Home [0]"),
     ("<div style='overflow:hidden;width:300px'><div style='display:flex;transform:translateX(-300px)'><div style='min-width:300px'>One</div>"
      "<div style='min-width:300px'>Two</div><div style='min-width:300px'><div style='overflow:hidden'>Three</div></div></div></div>", "text Two"),
     ("<div id=s style='overflow:auto;width:300px'><p style='width:2000px'>wide</p></div><script>s.scrollLeft = 1500</script>", "text wide"),

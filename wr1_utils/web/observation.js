@@ -74,7 +74,7 @@ function observe(request) {
       if ((blank && !run) || context.style.visibility !== "visible") return;
       if (blank) { run.text += " "; return; }
       const rect = rectOf(node);
-      if (isThin(rect) || isOutOfReach(rect, context.bounds) || isTransparent(node, context.style)) return;
+      if (isThin(rect) || isOutOfReach(rect, context.bounds) || isDrawnInVain(node, context)) return;
       if (run && (run.context.owner !== context.owner || run.context.heading !== context.heading)) flush();
       if (run) run.text += text; else run = {text, node, rect, context};
       return;
@@ -92,15 +92,15 @@ function observe(request) {
     const position = inline ? "static" : style.position, boxed = display !== "contents", overflowX = inline || !boxed ? "visible" : style.overflowX;
     const box = cuttingBox(node, overflowX);
     if (boxed && isHiddenBox(node, box, position, style)) return;
+    const inner = {...context, style, opacity, ground: null, around: context};
     const labelled = tag === "LABEL" ? node.control : null, seen = labelled && isSeen(labelled);
     if (labelled && !seen && !context.silent) {
       const role = nativeRole(labelled);
       if (!isShown(labelled) || role === "checkbox" || role === "radio" || isFile(labelled)) {  // a click on the label is one on it
         if (role && style.visibility === "visible") control(labelled, role, context, {via: node});
-        return walkChildren(node, {...context, style, silent: true}, display);
+        return walkChildren(node, {...inner, silent: true}, display);
       }
     }
-    const inner = {...context, style, opacity};
     if (position === "fixed" || position === "sticky") inner.fixed = true;
     if (position === "fixed" && !node.offsetParent) inner.bounds = context.screen;
     else if (position === "absolute" || position === "fixed") inner.bounds = boundsAround(node, context.bounds);
@@ -185,13 +185,13 @@ function observe(request) {
     const clip = [context.bounds.clip[0] - dx, context.bounds.clip[1] - dy, context.bounds.clip[2] - dx, context.bounds.clip[3] - dy];
     scrolled = scrolled || inside.defaultView.scrollY > 0;
     survey(inside);
-    walk(root, {...context, x, y, ...boundsOf(inside.defaultView, clip), style: null, owner: null});
+    walk(root, {...context, x, y, ...boundsOf(inside.defaultView, clip), style: null, around: null, owner: null});
     flush();
   }
 
   function boundsOf(view, clip) {  // of a frame's document, and of what is fixed to its screen
     const screen = [0, 0, view.innerWidth, view.innerHeight], seen = clip ? within(screen, clip) : screen;
-    return {view, bounds: {node: null, clip: seen, hard: null, start: documentStart(view), outer: null},
+    return {view, ground: documentGround(view), bounds: {node: null, clip: seen, hard: null, start: documentStart(view), outer: null},
       screen: {node: null, clip: seen, hard: screen, start: [0, 0], outer: null}};
   }
 
@@ -212,9 +212,10 @@ function observe(request) {
 
   survey(document);
   if (document.body) walk(document.body, {x: 0, y: 0, ...boundsOf(window, null), fixed: false, row: null, owner: null, heading: false, silent: false,
-    style: null, opacity: 1, told: null});
+    style: null, opacity: 1, around: null, told: null});
   flush();
   for (const element of state.elements) if (rows[element.row] < 2) element.row = undefined;
+  state.boxes.clear();
   tellTargets();
   state.anchor = previous?.anchor || null;
   let anchor = state.anchor ? state.nodes.findIndex(entry => entry.node === state.anchor) : -1;
@@ -253,4 +254,4 @@ function activity(top, stay, force) {  // what the page is still doing, over all
 // Has only a part of the document come? One that a script writes anew is "loading", too, and may be for ever.
 const half = view => view.location.protocol.startsWith("http") && !view.performance.getEntriesByType("navigation")[0]?.domContentLoadedEventStart;
 
-const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null, inert: false};
+const state = {generation: 0, nodes: [], elements: [], spoken: new Set(), anchor: null, inert: false, boxes: new Map()};

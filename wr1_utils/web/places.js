@@ -174,15 +174,6 @@ function isFlattened(node) {  // it, or what it stands in; only what is thin can
   return false;
 }
 
-function isTransparent(node, style) {  // a text that is drawn in no colour; colours that stand behind it may be cut to its letters
-  const colour = style.webkitTextFillColor;
-  if (colour.startsWith("rgb(") || !(parseFloat((colour.match(/[,/] ?([\d.]+)\)$/) || [])[1]) < FAINT)) return false;
-  if (style.textShadow !== "none" || style.webkitTextStrokeWidth !== "0px") return false;
-  for (let around = node; around; around = parentOf(around))
-    if (around.nodeType === 1 && around.ownerDocument.defaultView.getComputedStyle(around).backgroundClip.includes("text")) return false;
-  return true;
-}
-
 function documentStart(view) {  // left and top of what can be scrolled to
   const root = view.document.scrollingElement, body = view.document.body;
   const leftwards = [root, body].some(node => node && view.getComputedStyle(node).direction === "rtl");

@@ -16,7 +16,7 @@ def _read(*names: str) -> str:
     return "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
 
 
-ANSWER = "request => {\n" + _read("places.js", "names.js", "observation.js", "actions.js") + "}"
+ANSWER = "request => {\n" + _read("places.js", "colours.js", "names.js", "observation.js", "actions.js") + "}"
 PREPARE = f"{_read('activity.js')}\nwindow.__wr1_activity.answer ||= {ANSWER};"  # for every document, before its own scripts
 ASK = "request => window.__wr1_activity?.answer(request) ?? null"
 
