@@ -203,3 +203,13 @@ def test_pictures_are_no_reason_to_make_a_run_again(settings):
     (run.folder / "settings.toml").write_text(written.replace('screenshots = "none"', ""))
     assert outdated(run, settings(**{"rollout.screenshots": "all"})) == ""
     assert "rollout.retries was 1 and is 9" in outdated(run, settings(**{"rollout.retries": 9}))
+
+
+def test_runs_on_webarena_alone_depend_on_which_of_its_records_were_taken(settings):
+    """Not on where its sites were: another address is the same site. Runs on other benchmarks depend on nothing of it."""
+    on_webarena, published = {"tasks.benchmarks": ("webarena-lite",)}, {"webarena.records": "published"}
+    run = open_run(settings(**on_webarena), "eval", "r1")
+    assert outdated(run, settings(**on_webarena, **{"webarena.shopping": "http://elsewhere.example"})) == ""
+    assert "webarena.records was patched and is published" in outdated(run, settings(**on_webarena, **published))
+    run = open_run(settings(), "eval", "base")
+    assert outdated(run, settings(**published)) == ""

@@ -1,4 +1,4 @@
-// Follows places.js in the same function: what things are, what they are called, and in which state they are.
+// Follows colours.js in the same function: what things are, what they are called, and in which state they are.
 
 const MAX_LABEL = 80;
 const MAX_TEXT = 20000;  // characters of one text or value that leave the page

@@ -1,4 +1,4 @@
-// Follows places.js and names.js in the same function, actions.js follows it. observe(request) lists what a person would see of the page, over
+// Follows places.js, colours.js and names.js in the same function, actions.js follows it. observe(request) lists what a person would see of the page, over
 // same-origin frames and shadow roots, in document order, and keeps the nodes for the next action.
 
 const STILL = new Set(["text", "heading", "image", "frame", "progress", "meter"]);  // nothing to act on

@@ -1,6 +1,6 @@
 """A page as the policy reads it: structured elements, and their text in one of two styles.
 
-`observation.js` (with `places.js`: where things are and what nobody can see, and `names.js`: what they are called) lists what a person
+`observation.js` (with `places.js` and `colours.js`: where things are and what nobody can see, and `names.js`: what they are called) lists what a person
 would see, in reading order; this module numbers it, keeps the page within its token budget and writes it down. Style "compact" has one
 element a line, what it is and its label first, its id last: `link Reports [7]`. Style "paper" is HTML-like, `<a id="7">Reports</a>`, after
 the simplified HTML that the paper's agents read.
@@ -11,7 +11,7 @@ prompt's beginning, the task included.
 
 Not seen: a closed shadow root that the HTML declares (`<template shadowrootmode="closed">`), unless its element has asked for it by
 `attachInternals`. No script of the page can reach one otherwise, nor tell that it is there; asking the browser for the whole tree would
-cost a second round trip on every page. Text in the colour of what stands behind it is shown, too.
+cost a second round trip on every page. Shown, though nobody sees it: text in the colour of what stands behind it, where that is not certain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Body of one function with `request` in scope: places.js, names.js, observation.js and actions.js, one after the other. This part: where
+// Body of one function with `request` in scope: places.js, colours.js, names.js, observation.js and actions.js, one after the other. This part: where
 // things are, what would get a click there, and what nobody can see.
 
 const FAINT = 0.05;  // what is less opaque than this is not seen
