@@ -36,7 +36,8 @@ def play(browser, place, html, *actions):
     "<p style='font-size:0'>secret</p>",
     "<p style='color:transparent'>secret</p>",
     "<p style='color:rgb(0 0 0 / .01)'>secret</p>",
-    *(f"<p style='{colour}'>secret <b>text</b></p>" for colour in ("color:#fff", "background:navy;color:navy", "background:black", "background:red;color:#f00")),
+    *(f"<p style='{colour}'>secret <b>text</b></p>" for colour in ("color:#fff", "background:navy;color:navy", "background:black",
+                                                                   "background:red;color:#f00")),
     "<style>body{background:#eee} h2{color:#eee}</style><h2>secret</h2>",
     "<style>html{background:#eee} span{color:rgb(238 238 238)}</style><span>secret</span>",
     "<table bgcolor=red><tr><td><font color=red>secret</font><td><font color=red>more</font></table>",
@@ -61,7 +62,8 @@ def test_what_nobody_can_see(browser, place, html):
     assert lines == ["text shown"]
 
 
-@pytest.mark.parametrize("hiding", ["font-size:0", "color:white", "position:relative;left:-9999px", "display:inline-block;transform:scale(0)", "opacity:.01", READERS])
+@pytest.mark.parametrize("hiding", ["font-size:0", "color:white", "position:relative;left:-9999px", "display:inline-block;transform:scale(0)", "opacity:.01",
+                                    READERS])
 def test_a_hidden_piece_of_a_line(browser, place, hiding):
     piece = f"<span style='{hiding}'>secret</span>"
     assert play(browser, place, f"<p>{piece} goes on</p>")[0] == ["text goes on"]
@@ -78,8 +80,8 @@ def test_a_hidden_piece_of_a_line(browser, place, hiding):
     ("<p style='color:transparent;text-shadow:0 0 2px red'>blurred</p>", "text blurred"),
     ("<a href=#x style='font-size:0'><img alt=Home width=20 height=20></a>", "link Home [0]"),
     *((f"<style>{css}</style><div><section></section><p>white</p></div>", "text white") for css in (  # on something else than the white of the page
-        "p{color:white} div{background:linear-gradient(navy, blue)}", "p{color:white} body{background:url(/dark.png) white}", "p{color:white} p{background:rgb(0 0 0/.5)}",
-        "p{color:white;text-shadow:0 0 2px black}", "p{color:white;-webkit-text-stroke:1px black}", "p{color:white;mix-blend-mode:difference}",
+        "p{color:white} div{background:linear-gradient(navy, blue)}", "p{color:white} body{background:url(/dark.png) white}",
+        "p{color:white} p{background:rgb(0 0 0/.5)}", "p{color:white;text-shadow:0 0 2px black}", "p{color:white;-webkit-text-stroke:1px black}", "p{color:white;mix-blend-mode:difference}",
         "div{color:white;filter:invert(1)} div{background:transparent}", "p{color:white;box-shadow:inset 0 0 0 99px navy}",
         "p{color:white;position:relative} section{position:absolute;inset:0;background:navy}",
         "p{color:white} section{position:absolute;inset:0;height:200px;background:navy;z-index:-1}",
@@ -140,6 +142,12 @@ def test_a_drawn_checkbox(browser, place, box):
         assert lines == ["checkbox Gift [0]"] and result.error is None and "checkbox Gift checked [0]" in result.observation.text
 
 
+def test_a_drawn_checkbox_under_a_pointer(browser, place):
+    """The pointer that its label shows is that of the checkbox: what stands in the label is nothing else to click."""
+    html = "<label style='cursor:pointer'><input type=checkbox style='opacity:0;position:absolute'><span>Gift</span> <b>wrap</b></label>"
+    assert play(browser, place, html)[0] == ["checkbox Gift wrap [0]"]
+
+
 def test_fields_that_lie_over_what_is_drawn(browser, place):
     """Without a label: the boxes that people click are seen as what they are; a text field that nobody sees is none of them."""
     over = "style='opacity:0;position:absolute;inset:0;width:60px;height:20px'"
@@ -175,6 +183,13 @@ def test_objects_and_embeds(browser, place):
         assert lines == ["text Inner page", "button Press [0]"] and "button Pressed [0]" in result.observation.text, holder
     lines, (result,) = play(browser, place, "<object data='data:no/thing,x'><p>No viewer</p><button>Download</button></object>", ("Click", "Download"))
     assert lines == ["text No viewer", "button Download [0]"] and result.error is None
+
+
+def test_links_of_a_drawing_on_a_long_page(browser, place):
+    """Their address is an object; where the page is cut, links are compared by their addresses."""
+    link = "<a role=link href='#x'><text y=20>Drawn</text></a>"
+    lines, _ = play(browser, place, f"<svg width=90 height=40>{link}{link}</svg>" + "<p>words and more words</p>" * 500)
+    assert lines[:2] == ["link Drawn [0]", "link Drawn [1]"] and lines[-1].startswith("scroll down for more")
 
 
 @pytest.mark.parametrize("html, expected", [

@@ -56,7 +56,8 @@ function fillsCanvas(node) {  // does its background go on beyond its box?
 
 function changesColours(node, style) {  // of what it holds, or between that and its background
   if (node.namespaceURI.endsWith("svg") || style.mixBlendMode !== "normal" || style.filter !== "none" || style.backdropFilter !== "none") return true;
-  if (style.textShadow !== "none" || style.webkitTextStrokeWidth !== "0px" || style.boxShadow.includes("inset") || style.backgroundImage !== "none") return true;
+  if (style.textShadow !== "none" || style.webkitTextStrokeWidth !== "0px" || style.backgroundImage !== "none" || style.boxShadow.includes("inset"))
+    return true;
   const view = node.ownerDocument.defaultView, own = style.webkitTextFillColor;
   return ["::first-line", "::first-letter"].some(part => view.getComputedStyle(node, part).webkitTextFillColor !== own) || hasPaintedParts(node);
 }

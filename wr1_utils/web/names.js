@@ -39,8 +39,8 @@ function textIn(node, display, skipControls, field) {
 function seenText(node, display, style) {  // visibleText(node, true) of an element that is known to be seen
   if (SPEECHLESS.has(node.tagName)) return " ";
   if (style.fontSize === "0px" && !node.firstElementChild) return "";
-  const only = node.firstChild;
-  if (!only || only.nextSibling || only.nodeType !== 3 || node.tagName === "DETAILS" || shadowOf(node) || !node.checkVisibility()) return textIn(node, display, true);
+  const only = node.firstChild, plain = only?.nodeType === 3 && !only.nextSibling && node.tagName !== "DETAILS" && !shadowOf(node);
+  if (!plain || !node.checkVisibility()) return textIn(node, display, true);
   return display.startsWith("inline") ? only.data : ` ${only.data} `;
 }
 

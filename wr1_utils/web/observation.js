@@ -175,7 +175,8 @@ function observe(request) {
       return;
     }
     const root = inside && (inside.body || inside.documentElement);
-    if (style.visibility !== "visible" || isThin({width: node.clientWidth, height: node.clientHeight}) || (isThin(box) && isFlattened(node)) || isOutOfReach(box, context.bounds) || (inside && !root)) return;
+    if (style.visibility !== "visible" || isThin({width: node.clientWidth, height: node.clientHeight}) || isOutOfReach(box, context.bounds) ||
+      (isThin(box) && isFlattened(node)) || (inside && !root)) return;
     if (!inside) {  // of another origin: its own script looks into it, see frames.py
       node.__wr1_frame = {generation: request.generation, node: state.nodes.length};
       return add(node, "frame", collapse(node.title), context, {origin: [context.x + box.left + node.clientLeft + parseFloat(style.paddingLeft),
@@ -196,9 +197,8 @@ function observe(request) {
   }
 
   function tellTargets() {  // of links that may be the same as another; one of that label may stand in another frame's observation
-    const links = state.elements.filter(element => element.role === "link"), whole = window === window.parent && !state.elements.some(element => element.role === "frame");
-    const labels = new Map();
-    for (const {label} of links) labels.set(label, (labels.get(label) || 0) + 1);
+    const whole = window === window.parent && !state.elements.some(element => element.role === "frame"), labels = new Map();
+    for (const {role, label} of state.elements) if (role === "link") labels.set(label, (labels.get(label) || 0) + 1);
     state.elements.forEach((element, i) => {
       const target = element.role === "link" && !(whole && labels.get(element.label) === 1) && state.nodes[i].node.href;
       if (typeof target === "string" && target) element.target = target;  // of a drawing's link it is an object
