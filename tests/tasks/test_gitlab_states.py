@@ -283,7 +283,10 @@ def test_every_change_has_its_cases():
     assert set(CASES) == {name for name, task in TASKS.items() if task.eval["program_html"]}
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("gitlab_star", "gitlab_label_issue", "gitlab_change_role", "gitlab_status", "gitlab_fork")  # the other templates are played in the slow tier
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in CASES])
 def test_what_was_asked_for_and_nothing_else_scores(arena, browser, name):
     task = TASKS[name]
     right, misses = CASES[name](task.instantiation_dict)

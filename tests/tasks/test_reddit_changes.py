@@ -135,7 +135,10 @@ def test_every_kind_of_change_is_tried():
     assert len(CHANGING) == 16 + 4 and {name.split("_")[0] for name in CHANGING} == {"reddit", "multi"}
 
 
-@pytest.mark.parametrize("name", CHANGING)
+QUICK = ("reddit_subscribe", "reddit_vote", "reddit_comment", "reddit_delete_comment", "reddit_send_draft")  # the other templates are played in the slow tier
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in CHANGING])
 def test_just_what_was_asked_for(scores, name):
     task, filling = TASKS[name], filled(name)
     right, (other, near) = forms(name, filling), others(name)

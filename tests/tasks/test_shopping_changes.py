@@ -194,7 +194,10 @@ def test_every_change_has_its_case():
     assert set(CASES) == set(CHANGING) == {t.name for t in TEMPLATES if t.evaluation(t.fillings(random.Random(0))[0])["program_html"]} - {"log_in"}
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("cart_add", "remove_item", "write_review", "place_order")  # the other templates are played in the slow tier
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in CASES])
 def test_just_what_was_asked_for(scores, name):
     task = TASKS[name]
     right, misses = CASES[name](task.instantiation_dict)
