@@ -17,13 +17,14 @@ from wr1_utils.web.place import Visit
 
 class Pages:
     """A place whose pages are given as HTML: `/<name>`; `/slow?s=1.5` answers late, `/slow-body?s=1.5` sends its body late, `/file` is a
-    download, `/endless` never comes to its end, `/status-404` is not there. HTML in bytes goes without a charset in its header."""
+    download, `/endless` never comes to its end, those in `kept` may be cached, `/status-404` is not there. HTML in bytes goes without a charset in its header."""
 
     name, hidden, viewport = "pages", (".hidden-from-agent",), (1280, 720)
     scoring = "page"
+    same_files = False
 
     def __init__(self):
-        self.html, self.requests, self.stopping = {}, [], threading.Event()
+        self.html, self.kept, self.requests, self.stopping = {}, {}, [], threading.Event()
 
     def start(self):
         place = self
@@ -39,10 +40,12 @@ class Pages:
                 place.requests.append((self.path, dict(self.headers)))
                 if path == "/slow":
                     time.sleep(float(query.partition("=")[2]))
-                html = place.html.get(path[1:], f"<title>{path}</title><p>page {path}</p>")
+                html = place.kept.get(path) or place.html.get(path[1:], f"<title>{path}</title><p>page {path}</p>")
                 body = html if isinstance(html, bytes) else html.encode()
                 self.send_response(int(path[8:]) if path.startswith("/status-") else 200)
                 self.send_header("Content-Type", "text/html" if isinstance(html, bytes) else "text/html; charset=utf-8")
+                if path in place.kept:
+                    self.send_header("Cache-Control", "max-age=3600")
                 if path == "/file":
                     self.send_header("Content-Disposition", "attachment; filename=f.txt")
                 self.send_header("Content-Length", str(len(body) + (path == "/endless")))

@@ -124,6 +124,29 @@ def test_a_swept_context_holds_nothing_of_the_episode_before(place):
     assert worlds[:3] == ["w1", "w2", "w3"]
 
 
+@pytest.mark.parametrize("same_files", [False, True])
+def test_the_cache_stays_where_every_episode_gets_the_same_files(place, monkeypatch, same_files):
+    """A file that may be kept is asked for again by the next episode in a swept context, unless the place says that it is the same for all."""
+    monkeypatch.setattr(place, "same_files", same_files)
+    place.kept["/script"] = "document.title"
+    before = len(place.requests)
+    browser = Browser(load_settings("laptop").browser)
+
+    async def whole():
+        contexts = []
+        for seed in (1, 2):
+            episode = place.make(browser, "styled", "<title>styled</title><script src=/script></script><p>text", seed=seed)
+            await episode.reset()
+            contexts.append(episode._context)
+            await episode.close()
+        assert contexts[0] is contexts[1]
+    try:
+        run(whole(), timeout=60)
+    finally:
+        run(browser.stop())
+    assert [path for path, _ in place.requests[before:]].count("/script") == (1 if same_files else 2)
+
+
 @pytest.mark.parametrize("html", [
     "<button onclick=\"window.open('/other')\">Go</button>",                                          # a second tab
     "<button onclick=\"document.body.innerHTML = '<iframe src=&quot;http://localhost:1/&quot;>'\">Go</button>",   # a second origin

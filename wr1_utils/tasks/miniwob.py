@@ -111,6 +111,7 @@ class MiniWob:
     name = "miniwob"
     hidden = ("#query", "#reward-display", "#click-canvas", "#sync-task-cover")
     viewport = (480, 480)
+    same_files = True
     scoring = "page"  # the page itself gives the reward
 
     def __init__(self, port: int = 0):

@@ -28,6 +28,7 @@ class PocketArena:
     name = "pocket"
     hidden: tuple[str, ...] = ()
     viewport = (1280, 720)
+    same_files = False
 
     def __init__(self, port: int = 0, scoring: str = "wr1", judge: Judge | None = None):
         """`scoring` is a variant of tasks/evaluator.py."""

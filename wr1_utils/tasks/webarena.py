@@ -111,6 +111,7 @@ class WebArena:
 
     hidden: tuple[str, ...] = ()
     viewport = (1280, 720)
+    same_files = False
 
     def __init__(self, settings: Settings, benchmark: str):
         """`settings` is the whole tree. Raises SettingsError for an address, an account file or a login folder that cannot be used."""

@@ -1,7 +1,8 @@
 """One Chromium for many episodes: finding it, starting it, a clean context for each episode, and replacing it when it fails.
 
 A new context means a new renderer process, as dear as several turns. So the context of an episode that kept to one page and one origin is swept and
-used again: its page is emptied, its history, cookies, storage and cache are deleted. Any other is closed.
+used again: its page is emptied, its history, cookies, storage and cache are deleted (the cache not where every episode gets the same files, which would
+be read and compiled anew each time). Any other is closed.
 """
 
 from __future__ import annotations
@@ -154,10 +155,11 @@ class Browser:
             raise
         return context
 
-    async def close(self, context: BrowserContext, origin: str = "") -> None:
+    async def close(self, context: BrowserContext, origin: str = "", same_files: bool = False) -> None:
         """Close a context; never raises and never hangs. A browser that cannot close it is replaced.
 
         `origin`: the only one that the context's only page has shown; then the context is kept for another episode if it can be swept.
+        `same_files`: its cache stays.
         """
         process = next((p for p in self._processes if context in p.contexts), None)
         if process is None:
@@ -165,7 +167,7 @@ class Browser:
         process.contexts.discard(context)
         if origin and not process.failed and len(context.pages) == 1:
             try:
-                await asyncio.wait_for(_sweep(context, origin), SWEEP_S)
+                await asyncio.wait_for(_sweep(context, origin, same_files), SWEEP_S)
                 size = context.pages[0].viewport_size
                 process.idle.append(((size["width"], size["height"]), context))
                 return
@@ -207,7 +209,7 @@ class Browser:
         await _quietly(process.driver.stop())
 
 
-async def _sweep(context: BrowserContext, origin: str) -> None:
+async def _sweep(context: BrowserContext, origin: str, same_files: bool) -> None:
     """Empties the context's page and deletes what an episode can leave behind in a context."""
     page = context.pages[0]
     await page.evaluate(EMPTY_SESSION)
@@ -216,7 +218,8 @@ async def _sweep(context: BrowserContext, origin: str) -> None:
     await context.clear_cookies()
     session = await context.new_cdp_session(page)
     await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-    await session.send("Network.clearBrowserCache")
+    if not same_files:
+        await session.send("Network.clearBrowserCache")
     await session.send("Page.resetNavigationHistory")
     await session.detach()
 

@@ -165,7 +165,7 @@ class Episode:
             here = all(frame.url.startswith(("http", "about:srcdoc")) for tab in tabs for frame in tab.page.frames)  # else one is still on its way
             plain = not self._popups and not visit.geolocation
             sweepable = here and len(self._origins) == 1 and plain and not any(tab.gone for tab in tabs)
-            await self.browser.close(context, self._origins.pop() if sweepable else "")
+            await self.browser.close(context, self._origins.pop() if sweepable else "", self.place.same_files)
         self._origins, self._popups = set(), False
         if visit is not None:
             try:

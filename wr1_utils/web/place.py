@@ -24,6 +24,7 @@ class Place(Protocol):
     name: str
     hidden: tuple[str, ...]  # CSS selectors of what the agent must not see
     viewport: tuple[int, int]  # width, height in CSS pixels
+    same_files: bool  # does every episode get the same from its server? Then what the browser has cached may stay for the next one
     scoring: str  # which rules its scores are made by: a variant of tasks/evaluator.py, or "page" where the page gives them
 
     def start(self) -> None: ...
