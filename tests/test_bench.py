@@ -111,14 +111,14 @@ def test_steps_a_second(monkeypatch, group, name):
     """The median over the slices, of the right number of episodes in flight."""
     asked = []
 
-    async def slices(settings, browser, place, tasks, episodes):
+    async def slices(settings, browser, place, tasks, episodes, expert=None):
         asked.append((episodes, {task.benchmark for task in tasks}))
         return [3.0, 1.0, 26.0]
 
     monkeypatch.setattr(bench, "_steps_a_second", slices)
     figure = group(SETTINGS)[name]
     assert (figure.value, figure.unit, figure.n) == (3.0, "steps/s", 3)
-    assert asked == ([(16, {"arena"})] if group is bench.steps else [(number, {"miniwob"}) for number in (1, 4, 16)])
+    assert asked == ([(16, {"arena"})] if group is bench.steps else [(number, {"miniwob"}) for number in (1, 4, 16, 16)])
 
 
 def test_rates():
@@ -130,7 +130,7 @@ def test_so_many_episodes_are_in_flight_until_the_time_is_over(monkeypatch):
     """A new one begins wherever one ends; all end with the measurement, and the tasks go round."""
     playing, seen, played = [], [], []
 
-    async def play(episode, turn_limit, ends):
+    async def play(episode, turn_limit, ends, expert=None):
         playing.append(episode)
         try:
             await bench.asyncio.sleep(0.01)
@@ -149,7 +149,7 @@ def test_so_many_episodes_are_in_flight_until_the_time_is_over(monkeypatch):
 
 
 def test_a_fault_while_steps_are_counted_is_raised(monkeypatch):
-    async def play(episode, turn_limit, ends):
+    async def play(episode, turn_limit, ends, expert=None):
         ends.append(time.monotonic())
         await bench.asyncio.sleep(0.01)
         if len(ends) > 4:
@@ -166,6 +166,24 @@ def test_an_expert_plays_in_the_browser(monkeypatch):
     monkeypatch.setattr(bench, "SLICES", 4)
     figure = run(bench._in_browser(SETTINGS, bench.open_place(SETTINGS, "miniwob"), bench.make_tasks("train", 1, ("click-test-2", "focus-text-2")), 2, ""))
     assert figure.n == 4 and figure.value > 0
+
+
+def test_episodes_that_go_on_to_the_turn_limit(monkeypatch):
+    """Typing ends none of its pages: every episode has as many steps as it may."""
+    ends = []
+
+    async def one(task):
+        browser, place = Browser(SETTINGS.browser), bench.open_place(SETTINGS, "miniwob")
+        place.start()
+        try:
+            await bench._play(bench.Episode(browser, place, task, 0, SETTINGS), 5, ends, bench._type_on)
+        finally:
+            await browser.stop()
+            place.stop()
+
+    for number, task in enumerate(bench.make_tasks("train", 1, bench.TYPING_PAGES), 1):
+        run(one(task))
+        assert len(ends) == 5 * number, task.task_id
 
 
 def test_a_page_has_as_many_elements_as_asked_for():

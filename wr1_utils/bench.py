@@ -22,6 +22,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from wr1_utils.agent.experts import reply
+from wr1_utils.agent.thoughts import Expert
 from wr1_utils.errors import WR1Error
 from wr1_utils.settings import Settings, load_settings, near_miss, project_path
 from wr1_utils.sites.server import DATABASES, SESSIONS, SITES, WORLD_HEADER, SiteServer, seeds
@@ -34,6 +36,7 @@ from wr1_utils.trajectory import read_trajectories
 from wr1_utils.web.browser import Browser
 from wr1_utils.web.episode import Episode, InfrastructureError
 from wr1_utils.web.loop import run
+from wr1_utils.web.observation import Observation
 from wr1_utils.web.place import Place
 
 WORLDS = 100
@@ -42,6 +45,7 @@ SLICE_S, SLICES = 2.0, 8  # steps are counted in slices of the time
 POLICIES, TASKS, UPDATES = ("base", "bc", "r1"), 20, 5  # whose recorded episodes, of how many tasks, an update takes; how many are timed
 UPDATE_PARTS = ("reference", "forward", "backward", "optimizer")
 RL_TASKS, RL_MEMBERS, RL_STEPS = 8, 8, 3  # of a whole RL step, and how many are timed after one that warms up
+TYPING_PAGES = ("enter-text", "enter-text-dynamic", "enter-password", "login-user")  # of MiniWoB++: typing ends none of them
 WAIT = '<think></think><answer>do(action="Wait", argument="0")</answer>'  # a turn that only observes
 
 
@@ -176,24 +180,32 @@ def steps(settings: Settings) -> dict[str, Figure]:
 
 
 def miniwob(settings: Settings) -> dict[str, Figure]:
-    """Steps a second of the experts' episodes on the pages of MiniWoB++, 1, 4 and 16 in flight."""
+    """Steps a second on the pages of MiniWoB++: of the experts' episodes, two steps on average, 1, 4 and 16 in flight, and of 16 that go on to the turn limit."""
     tasks = sorted(make_tasks("train", 8), key=lambda task: task.instantiation_dict["seed"])  # every page once, then once more
-    return {f"steps_miniwob_{episodes}": run(_in_browser(settings, open_place(settings, "miniwob"), tasks, episodes, goal))
-            for episodes, goal in ((1, ""), (4, ""), (16, "≥ 25"))}
+    place = open_place(settings, "miniwob")
+    figures = {f"steps_miniwob_{episodes}": run(_in_browser(settings, place, tasks, episodes, goal)) for episodes, goal in ((1, ""), (4, ""), (16, "≥ 25"))}
+    return figures | {"steps_miniwob_16_long": run(_in_browser(settings, place, make_tasks("train", 8, TYPING_PAGES), 16, "≥ 25", _type_on))}
 
 
-async def _in_browser(settings: Settings, place: Place, tasks: list[Task], episodes: int, goal: str) -> Figure:
+def _type_on(task: Task, intent: str, observation: Observation, memory: dict) -> str:
+    """An expert of nothing: other words in the page's first field each turn."""
+    field = next(element for element in observation.elements if element.role == "textbox")
+    memory["turns"] = memory.get("turns", 0) + 1
+    return reply(f'do(action="Type", argument="word {memory["turns"]}", element="{field.id}")')
+
+
+async def _in_browser(settings: Settings, place: Place, tasks: list[Task], episodes: int, goal: str, expert: Expert | None = None) -> Figure:
     browser = Browser(settings.browser)
     place.start()
     try:
-        found = await _steps_a_second(settings, browser, place, tasks, episodes)
+        found = await _steps_a_second(settings, browser, place, tasks, episodes, expert)
     finally:
         await browser.stop()
         place.stop()
     return Figure(statistics.median(found), "steps/s", len(found), goal)
 
 
-async def _steps_a_second(settings: Settings, browser: Browser, place: Place, tasks: list[Task], episodes: int) -> list[float]:
+async def _steps_a_second(settings: Settings, browser: Browser, place: Place, tasks: list[Task], episodes: int, expert: Expert | None = None) -> list[float]:
     """For each slice of the time, the steps a second with so many episodes in flight; a new episode begins wherever one ends.
 
     An episode has as many observations as steps: one when it is reset, and none when it exits. Resets and scoring are in the time.
@@ -202,7 +214,7 @@ async def _steps_a_second(settings: Settings, browser: Browser, place: Place, ta
 
     async def play(own) -> None:
         for task in own:
-            await _play(Episode(browser, place, task, 0, settings), settings.episode.turn_limit, ends)
+            await _play(Episode(browser, place, task, 0, settings), settings.episode.turn_limit, ends, expert)
 
     await asyncio.gather(*(play([next(every)]) for _ in range(episodes)))  # opens the browser's contexts
     started = time.monotonic()
@@ -224,9 +236,9 @@ def rates(ends: Sequence[float], seconds: float, slices: int) -> list[float]:
     return [found.count(number) / seconds for number in range(slices)]
 
 
-async def _play(episode: Episode, turn_limit: int, ends: list[float]) -> None:
-    """One episode by its expert, scored; notes when each step ended."""
-    expert, memory = benchmark_expert(episode.task.benchmark), {}
+async def _play(episode: Episode, turn_limit: int, ends: list[float], expert: Expert | None = None) -> None:
+    """One episode by its own expert or the given one, scored; notes when each step ended."""
+    expert, memory = expert or benchmark_expert(episode.task.benchmark), {}
     try:
         observation = await episode.reset()
         for _ in range(turn_limit):

@@ -127,6 +127,7 @@ class BCSettings:
     batch_size: int = 8  # trajectories
     warmup_steps: int = 10
     replay: int = 0  # turns of the base training beside each batch, so that the small model does not forget it; other models have none of these
+    renamed: float = 0.0  # share of the demonstrations that are cloned with random names in place of their own, so that names are copied, not known
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ context that the expert's episode had at that turn, earlier pages compressed, an
 With `model.lora_rank` adapters are trained (the paper trains all weights), and merged into the weights that are saved.
 
 Deviation from the paper: with `bc.replay` each batch also holds so many turns on the random pages of the base training (training/pretrain.py). The small
-model otherwise forgets, while it learns the sites, to find and copy what it has not seen; the paper's instruct model keeps that.
+model otherwise forgets, while it learns the sites, to find and copy what it has not seen; the paper's instruct model keeps that. And with `bc.renamed` a
+share of the demonstrations is trained on with other names (training/renaming.py), anew in each epoch.
 """
 
 from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 
 import torch
 from datasets import Dataset
@@ -25,6 +27,7 @@ from wr1_utils.training.checkpoints import MarkWhole, newest_checkpoint
 from wr1_utils.training.losses import bc_loss
 from wr1_utils.training.packing import TREE_ATTENTION, Sequence, build_row, forward_logprobs, sequences
 from wr1_utils.training.pretrain import deployed_turn
+from wr1_utils.training.renaming import find_names, rename
 from wr1_utils.trajectory import Trajectory, read_trajectories
 
 
@@ -57,12 +60,13 @@ def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Tra
     """
     model.set_attn_implementation(TREE_ATTENTION)
     started = time.monotonic()
+    names = find_names(trajectories) if settings.bc.renamed else []
     table = torch.tensor(weights if weights is not None else [1.0] * len(trajectories))
 
     def batch(rows: list[dict]) -> dict:
         chosen = [r["trajectory"] for r in rows]
         replayed = replay(settings, tokenizer, chosen)
-        row = build_row(sequences([trajectories[i] for i in chosen]) + replayed)
+        row = build_row(as_sequences(settings, tokenizer, trajectories, names, chosen) + replayed)
         return {"row": row, "weights": torch.cat([table[chosen], torch.ones(len(replayed))])[row.trajectory]}
 
     trainer = _BCTrainer(
@@ -119,6 +123,18 @@ def replay(settings: Settings, tokenizer, chosen: list[int]) -> list[Sequence]:
     rng = random.Random(f"{settings.seed} replay {chosen}")
     turns = (deployed_turn(rng, tokenizer) for _ in range(settings.bc.replay))
     return [Sequence(context, reply, [], len(chosen) + number, 0) for number, (context, reply) in enumerate(turns)]
+
+
+def as_sequences(settings: Settings, tokenizer, trajectories: list[Trajectory], names: list[frozenset[str]], chosen: list[int]) -> list[Sequence]:
+    """The turns of the trajectories `chosen` as they were recorded or, a share `bc.renamed` of the trajectories, with other names."""
+    rng = random.Random(f"{settings.seed} renamed {chosen}")
+    turns = []
+    for number, index in enumerate(chosen):
+        if rng.random() < settings.bc.renamed:
+            turns += rename(trajectories[index], names[index], tokenizer, rng, number)
+        else:
+            turns += [replace(turn, trajectory=number) for turn in sequences([trajectories[index]])]
+    return turns
 
 
 def read_demonstrations(settings: Settings) -> list[Trajectory]:
