@@ -65,9 +65,9 @@ def test_the_loss_falls_from_chance_on_replies_alone(settings, tiny_model):
     assert after < before - 1
 
 
-@pytest.mark.parametrize("model, replay", [({}, 2), (dict(lora_rank=4, train_embeddings=False, gradient_checkpointing=True), 0)])
-def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, replay, settings, monkeypatch, tmp_path, capsys):
-    settings = dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model), bc=dataclasses.replace(settings.bc, replay=replay))
+@pytest.mark.parametrize("model, more", [({}, dict(replay=2, renamed=0.5)), (dict(lora_rank=4, train_embeddings=False, gradient_checkpointing=True), {})])
+def test_an_interrupted_warm_up_ends_where_an_uninterrupted_one_does(model, more, settings, monkeypatch, tmp_path, capsys):
+    settings = dataclasses.replace(settings, model=dataclasses.replace(settings.model, **model), bc=dataclasses.replace(settings.bc, **more))
     whole = bc.train_bc(settings)
     again = dataclasses.replace(settings, checkpoints=str(tmp_path / "again"), seed=settings.seed)
     (whole.folder / "summary.json").unlink()
@@ -106,6 +106,18 @@ def test_replayed_turns_stand_beside_each_batch(settings, tiny_model, monkeypatc
     assert all(weights.eq(1).all() for weights in seen) and len(seen[0]) > 4 * 2 * len(demonstration(tokenizer, 1).turns[0].reply_ids)
     others = [trajectory_of([Turn("u", "t", "page", turn.context_ids, turn.reply_ids, [], "", "", "", 0.0, 0.0)]) for turn in turns]
     assert loss_of(run.checkpoints / "final", others) < loss_of(tiny_model, others) - 0.5
+
+
+def test_a_share_of_the_demonstrations_has_other_names(settings, tiny_model):
+    """The others are as they were recorded; each keeps its number in the batch."""
+    tokenizer, demos = load_tokenizer(tiny_model), bc.read_demonstrations(settings)
+    recorded, names = sequences(demos), [frozenset({"go"})] * len(demos)
+    assert bc.as_sequences(0, tokenizer, demos, names, list(range(len(demos))), 0.0) == recorded
+    some = bc.as_sequences(0, tokenizer, demos, names, list(range(len(demos))), 0.5)
+    assert [(turn.trajectory, turn.turn) for turn in some] == [(turn.trajectory, turn.turn) for turn in recorded]
+    same = {turn.trajectory for turn, before in zip(some, recorded, strict=True) if turn.context_ids == before.context_ids}
+    assert 0 < len(same) < len(demos)
+    assert some == bc.as_sequences(0, tokenizer, demos, names, list(range(len(demos))), 0.5)
 
 
 def test_what_is_missing_is_said(settings, tmp_path):

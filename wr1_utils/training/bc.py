@@ -47,26 +47,27 @@ def train_bc(settings: Settings) -> Run:
         raise SettingsError("There is no successful demonstration to clone; run notebook 01_tasks_and_demonstrations with demos.count above 0.")
     set_seed(settings.seed)
     model, tokenizer = load_trainable(settings, project_path(settings.model.path), settings.model.gguf_file)
-    clone(settings, run, model, tokenizer, demos, settings.bc.epochs, settings.bc.learning_rate)
+    clone(settings, run, model, tokenizer, demos, settings.bc.epochs, settings.bc.learning_rate, renamed=settings.bc.renamed)
     return run
 
 
 def clone(settings: Settings, run: Run, model, tokenizer, trajectories: list[Trajectory], epochs: int, learning_rate: float,
-          weights: list[float] | None = None, **summary) -> None:  # fmt: skip
-    """Fine-tunes the model on the replies of trajectories, each with its weight (default 1), in batches of `bc.batch_size`; finishes the run.
+          weights: list[float] | None = None, renamed: float = 0.0, **summary) -> None:  # fmt: skip
+    """Fine-tunes the model on the replies of trajectories, each with its weight (default 1), in batches of `bc.batch_size`, a share `renamed` of
+    them with other names; finishes the run.
 
     Weights go to `run.checkpoints / "final"`, one metrics row a step; what `summary` holds is saved with the run's summary.
     Continues from the last whole checkpoint.
     """
     model.set_attn_implementation(TREE_ATTENTION)
     started = time.monotonic()
-    names = find_names(trajectories) if settings.bc.renamed else []
+    names = find_names(trajectories) if renamed else []
     table = torch.tensor(weights if weights is not None else [1.0] * len(trajectories))
 
     def batch(rows: list[dict]) -> dict:
         chosen = [r["trajectory"] for r in rows]
         replayed = replay(settings, tokenizer, chosen)
-        row = build_row(as_sequences(settings, tokenizer, trajectories, names, chosen) + replayed)
+        row = build_row(as_sequences(settings.seed, tokenizer, trajectories, names, chosen, renamed) + replayed)
         return {"row": row, "weights": torch.cat([table[chosen], torch.ones(len(replayed))])[row.trajectory]}
 
     trainer = _BCTrainer(
@@ -125,12 +126,12 @@ def replay(settings: Settings, tokenizer, chosen: list[int]) -> list[Sequence]:
     return [Sequence(context, reply, [], len(chosen) + number, 0) for number, (context, reply) in enumerate(turns)]
 
 
-def as_sequences(settings: Settings, tokenizer, trajectories: list[Trajectory], names: list[frozenset[str]], chosen: list[int]) -> list[Sequence]:
-    """The turns of the trajectories `chosen` as they were recorded or, a share `bc.renamed` of the trajectories, with other names."""
-    rng = random.Random(f"{settings.seed} renamed {chosen}")
+def as_sequences(seed: int, tokenizer, trajectories: list[Trajectory], names: list[frozenset[str]], chosen: list[int], renamed: float) -> list[Sequence]:
+    """The turns of the trajectories `chosen` as they were recorded or, about a share `renamed` of them, with other names; the same for the same batch."""
+    rng = random.Random(f"{seed} renamed {chosen}")
     turns = []
     for number, index in enumerate(chosen):
-        if rng.random() < settings.bc.renamed:
+        if rng.random() < renamed:
             turns += rename(trajectories[index], names[index], tokenizer, rng, number)
         else:
             turns += [replace(turn, trajectory=number) for turn in sequences([trajectories[index]])]
